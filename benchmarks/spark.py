@@ -3,7 +3,8 @@
 python -m benchmarks.spark [--record] [rows ...]          by default 1,000,000 and 5,000,000 rows
 
 The table is Adult made bigger; eight quasi-identifiers, k = 5. CPU is that of the driver, of Java and of every executor
-and Python worker, from the start of the command to its end. --record writes the table to benchmarks/results/spark.md.
+and Python worker, from the start of the command to its end. --record keeps the figures in
+benchmarks/results/spark.json and writes docs/reference/spark-scale.md, with an estimate for a billion rows.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from typing import IO, Any
 
 from benchmarks.big_table import COLUMNS, write_big_table
 from benchmarks.reference import measure_unit
+from benchmarks.spark_page import PAGE, RESULTS, record
 from benchmarks.workloads import find_adult
 
 TICKS = os.sysconf("SC_CLK_TCK")
 MASTER = "local-cluster[2,1,2048]"
 ROWS = (1_000_000, 5_000_000)
 PAUSE = 0.5  # seconds between two looks at the processes
-RESULTS = Path(__file__).parent / "results" / "spark.md"
 CHILD = "child"
 
 
@@ -78,11 +79,15 @@ def _kind(words: bytes) -> str:
 
 def run_child(source: str, folder: str) -> None:
     """Make one release in parts, and name each stage on standard output as it begins."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
     from shoal.release.job import Job
     from shoal.release.make import make_run
     from shoal.settings.keywords import settings_from
+    from shoal.spark.search import sections
     from shoal.spark.engine import open_source, write_release
     from shoal.spark.session import open_session
+    from shoal.spark.source import SparkSource
     from shoal.tables.watch import Watch
 
     names = [name for name in COLUMNS if name != "salary"]
@@ -96,11 +101,33 @@ def run_child(source: str, folder: str) -> None:
         "spark.eventLog.dir": f"file://{events}",
     }
     output = f"{folder}/out.parquet/"
+    counts: dict[str, int] = {}
+    search, count = sections.cut_tuples, SparkSource.count_tuples
+
+    def cut(*arguments: Any) -> Any:
+        cuts = search(*arguments)
+        counts["sections"] = len(cuts.numbers())
+        return cuts
+
+    def count_tuples(opened: SparkSource, codes: Any) -> tuple[int, int]:
+        found = count(opened, codes)
+        counts["tuples"] = found[0]
+        return found
+
+    fetch = DataFrame.toArrow
+
+    def to_arrow(frame: DataFrame) -> Any:
+        table = fetch(frame)
+        counts["fetched"] = counts.get("fetched", 0) + table.nbytes
+        return table
+
+    DataFrame.toArrow = to_arrow  # type: ignore[assignment, method-assign]
+    sections.cut_tuples, SparkSource.count_tuples = cut, count_tuples  # type: ignore[assignment, method-assign]
     with open_session(MASTER, more) as spark, open_source(source, settings, spark) as opened:
         run = make_run(settings, threads=1, watch=watch)
         job = Job.from_settings(opened, settings, output, run, engine="spark")
         release, _, _ = write_release(job, output, watch=watch)
-    facts = {"groups": release.measures.groups, "loss": release.measures.ncp}
+    facts = {"groups": release.measures.groups, "loss": release.measures.ncp, **counts}
     (Path(folder) / "facts.json").write_text(json.dumps(facts))
 
 
@@ -135,23 +162,10 @@ def measure(source: Path, folder: Path) -> dict[str, Any]:
     seconds = time.perf_counter() - start
     return facts | {
         "stages": session.seconds,
-        "seconds": seconds,
+        "seconds": round(seconds),
         "peaks": session.peaks,
         "shuffled": shuffled_bytes(folder / "events"),
     }
-
-
-def table_of(rows: int, unit: float, found: dict[str, Any]) -> list[str]:
-    """Return the lines of a result."""
-    total = sum(found["stages"].values())
-    stages = ", ".join(f"{name} {seconds / unit:,.0f}" for name, seconds in found["stages"].items())
-    memory = ", ".join(f"{kind} {peak / 1e6:,.0f} MB" for kind, peak in sorted(found["peaks"].items()))
-    return [
-        f"{rows:,} rows: {total / unit:,.0f} units, {found['seconds']:,.0f} seconds, {found['groups']:,} groups, "
-        f"loss {found['loss']:.4%}, shuffled {found['shuffled'] / 1e6:,.0f} MB",
-        f"  units by stage: {stages}",
-        f"  peak memory of the largest process: {memory}",
-    ]
 
 
 def main(words: list[str]) -> None:
@@ -162,17 +176,18 @@ def main(words: list[str]) -> None:
     adult = find_adult()
     if adult is None:
         raise SystemExit("Adult is not there. shoal.datasets.adult(download=True) fetches it.")
-    lines = [f"{MASTER}; one unit is {(unit := measure_unit()):.2f} CPU seconds; load {os.getloadavg()[0]:.0f}"]
-    print(lines[0], flush=True)
     for rows in [int(word) for word in words if word.isdigit()] or ROWS:
         with tempfile.TemporaryDirectory() as temporary:
             source = Path(temporary) / "big.csv"
             write_big_table(adult, rows, source)
-            found = table_of(rows, unit, measure(source, Path(temporary)))
-        print("\n".join(found), flush=True)
-        lines += found
-    if "--record" in words:
-        RESULTS.write_text("# Releases on Spark\n\n```\n" + "\n".join(lines) + "\n```\n")
+            before = measure_unit()
+            found = measure(source, Path(temporary)) | {"rows": rows, "bytes": source.stat().st_size}
+        unit = (before + measure_unit()) / 2
+        stages = {name: round(seconds / unit, 1) for name, seconds in found["stages"].items()}
+        figures = found | {"stages": stages, "unit": round(unit, 2), "load": round(os.getloadavg()[0], 1)}
+        print(json.dumps(figures), flush=True)
+        if "--record" in words:
+            record(figures, RESULTS, PAGE)
 
 
 if __name__ == "__main__":

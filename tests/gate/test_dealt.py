@@ -16,7 +16,7 @@ from shoal.schema import Kind, Limits, Role, Schema
 from shoal.tables.formats.columnar import sink_parquet
 from shoal.tables.formats.writers import write_csv
 from shoal.verification import SourceTable, Verdict, gate_dealt
-from shoal.verification.gate_streamed import blocks, dealt, tallies
+from shoal.verification.gate_streamed import blocks, examined, tallies
 from shoal.verification.reading import files
 
 NAMES = ["disease", "age", "sex", "town"]  # a quasi-identifier is neither first nor last
@@ -98,7 +98,7 @@ def sink_parquet_of(file: pl.DataFrame, folder: Path) -> None:
 @pytest.mark.parametrize("most", [2, 10**6])
 def test_true_release_passes(most: int, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if nothing is remembered for long."""
-    monkeypatch.setattr(dealt, "MOST_PAIRS", most)
+    monkeypatch.setattr(examined, "MOST_PAIRS", most)
     monkeypatch.setattr(blocks, "MOST_TEXTS", most)
     monkeypatch.setattr(tallies, "LEAST_PENDING", most)
     monkeypatch.setattr(tallies, "MOST_RANKED", most)

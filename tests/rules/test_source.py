@@ -66,6 +66,8 @@ READERS = {
     "tallies": {"numpy"},
     "outliers": {"numpy"},
     "parts": {"numpy"},
+    "examined": {"numpy"},
+    "keys": {"numpy"},
     "signature": {"cryptography"},
 }
 MOST_ROOMS, MOST_FILES = 24, 13

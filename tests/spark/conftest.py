@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.command import shoal
+
+__all__ = ["shoal"]
+
 # Small tables: compiled plans and optimised code cost more than they save.
 FAST = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",

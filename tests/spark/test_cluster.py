@@ -1,11 +1,16 @@
-"""Faults on a real cluster of two executor processes, and what a session leaves behind."""
+"""Faults on real clusters of executor processes, and what a session leaves behind."""
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +24,7 @@ from shoal.release.make import make_run
 from shoal.settings.keywords import settings_from
 from shoal.spark import reading
 from shoal.spark.engine import open_source, write_release
+from shoal.spark.folder import FolderTarget
 from shoal.spark.session import PINNED, open_session
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.watch import Watch
@@ -40,38 +46,76 @@ def canaries(n_rows: int) -> pl.DataFrame:
     )
 
 
-def executors(application: str) -> list[int]:
-    """Return the ids of the executor processes of an application, from /proc."""
+def processes(*words: str) -> list[int]:
+    """Return the ids of the processes whose command has all these words, from /proc."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
-                words = (folder / "cmdline").read_bytes()
+                command = (folder / "cmdline").read_bytes()
             except OSError:
                 continue
-            if b"CoarseGrainedExecutorBackend" in words and application.encode() in words:
+            if all(word.encode() in command for word in words):
                 found.append(int(folder.name))
     return found
 
 
-class Killer:
-    """Kills one executor in each of these stages of a run."""
+def executors(application: str) -> list[int]:
+    """Return the ids of the executor processes of an application."""
+    return processes("CoarseGrainedExecutorBackend", application)
 
-    def __init__(self, application: str, stages: tuple[str, ...]) -> None:
-        self._application, self._stages = application, set(stages)
+
+def python_workers(application: str) -> list[int]:
+    """Return the ids of the Python processes that executors of an application started."""
+    own, found = set(executors(application)), []
+    for process in processes("pyspark.daemon"):
+        with suppress(OSError, IndexError):
+            parent = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+            if parent in own:
+                found.append(process)
+    return found
+
+
+STAGES = ("counting", "grouping", "measuring", "writing", "verifying")
+
+
+class Killer:
+    """Kills a process of the cluster in each of these stages of a run, while a task of the stage runs."""
+
+    def __init__(self, context: Any, stages: Mapping[str, Callable[[str], list[int]]]) -> None:
+        self._context, self._stages = context, dict(stages)
+        self._threads: list[threading.Thread] = []
+        self._current = ""
         self.killed: list[str] = []
 
     def stage(self, name: str) -> None:
-        """Hear of a stage; kill soon after it has begun."""
-        if name in self._stages:
-            self._stages.discard(name)
-            threading.Thread(target=self._kill, args=(name,), daemon=True).start()
+        """Hear of a stage."""
+        self._current = name
+        if victims := self._stages.pop(name, None):
+            self._threads.append(threading.Thread(target=self._kill, args=(name, victims), daemon=True))
+            self._threads[-1].start()
 
-    def _kill(self, name: str) -> None:
-        time.sleep(1)
-        for process in executors(self._application)[:1]:
-            os.kill(process, signal.SIGKILL)
-            self.killed.append(name)
+    def _kill(self, name: str, victims: Callable[[str], list[int]]) -> None:
+        while self._current == name:
+            found = victims(self._context.applicationId) if self._is_running() else []
+            if found:
+                os.kill(found[0], signal.SIGKILL)
+                self.killed.append(name)
+                return
+            time.sleep(0.01)
+
+    def _is_running(self) -> bool:
+        """Say whether tasks are running."""
+        tracker = self._context.statusTracker()
+        known = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        return any(each is not None and each.numActiveTasks for each in known)
+
+    def finish(self) -> list[str]:
+        """Wait for the threads; return the stages in which a process was killed."""
+        self._current = ""
+        for thread in self._threads:
+            thread.join()
+        return self.killed
 
 
 def holders(folder: Path) -> list[str]:
@@ -83,7 +127,7 @@ def holders(folder: Path) -> list[str]:
     return found
 
 
-def test_executors_killed_in_every_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_executor_killed_in_every_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows are those of memory (S03), no log or temporary file has a cell (S06), and settings are pinned (S08)."""
     import pyspark
 
@@ -103,14 +147,14 @@ def test_executors_killed_in_every_stage(tmp_path: Path, monkeypatch: pytest.Mon
     before = (Path(pyspark.__file__).parent / "work").exists()
     with open_session("local-cluster[2,1,1024]", FAST | more) as spark:
         private = Path(spark.conf.get("spark.local.dir")).parent
-        killer = Killer(spark.sparkContext.applicationId, ("counting", "grouping", "writing", "verifying"))
+        killer = Killer(spark.sparkContext, dict.fromkeys(STAGES, executors))
         settings = settings_from(GIVEN)
         watch = Watch(stage=killer.stage)
         with open_source(str(source), settings, spark) as opened:
             run = make_run(settings, threads=1, watch=watch)
             job = Job.from_settings(opened, settings, f"{tmp_path}/out/", run, engine="spark")
             _, target, _ = write_release(job, f"{tmp_path}/out/", watch=watch)
-        assert killer.killed  # a stage may end before its executor does
+        assert killer.finish() == list(STAGES)
         assert {name: spark.conf.get(name) for name in PINNED} == PINNED
         assert holders(private) == []
     assert text_of(target.path) == (tmp_path / "memory.csv").read_bytes().decode()
@@ -118,3 +162,111 @@ def test_executors_killed_in_every_stage(tmp_path: Path, monkeypatch: pytest.Mon
     assert holders(events) == []
     assert not private.exists()
     assert (Path(pyspark.__file__).parent / "work").exists() == before
+
+
+def answers(port: int) -> bool:
+    """Say whether a process listens at a port of this machine."""
+    with socket.socket() as caller:
+        return caller.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def standalone(folder: Path) -> Iterator[str]:
+    """A master and two workers, each a process of its own; yields the URL of the master."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    starter, url = f"{_find_spark_home()}/bin/spark-class", f"spark://127.0.0.1:{port}"
+    more = {"SPARK_DAEMON_JAVA_OPTS": FAST["spark.driver.extraJavaOptions"], "SPARK_DAEMON_MEMORY": "256m"}
+    more |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder), "PYSPARK_PYTHON": sys.executable}
+    master = ["deploy.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", "0"]
+    worker = ["deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "1g"]
+    with ExitStack() as stack, open(folder / "daemons.log", "wb") as log:
+        for words in (master, [*worker, "-d", f"{folder}/a", url], [*worker, "-d", f"{folder}/b", url]):
+            command = [starter, f"org.apache.spark.{words[0]}", *words[1:]]
+            daemon = stack.enter_context(
+                subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | more, cwd=folder)
+            )
+            stack.callback(daemon.kill)
+            deadline = time.monotonic() + 120
+            while words is master and not answers(int(port)):
+                assert time.monotonic() < deadline, "the master does not answer"
+                time.sleep(0.2)
+        yield url
+
+
+def test_worker_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Python worker dies, and a worker of the cluster with its executor; the rows are those of memory (S03).
+
+    Java has another language and time zone (S08).
+    """
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Duser.language=tr -Duser.region=TR -Duser.timezone=Asia/Tokyo")
+    monkeypatch.setattr(reading, "SPLIT_BYTES", 4_000)
+    (tmp_path / "cluster").mkdir()
+    source, output = tmp_path / "source.csv", f"{tmp_path}/out/"
+    write_csv(canaries(300), source)
+    shoal.anonymize(source, **GIVEN).write(tmp_path / "memory.csv")
+    settings = settings_from(GIVEN)
+    with standalone(tmp_path / "cluster") as url:
+        local = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        with open_session(url, FAST | local | {"spark.executor.memory": "1g"}) as spark:
+            victims = {"counting": python_workers, "writing": lambda _: processes("deploy.worker.Worker", url)}
+            killer = Killer(spark.sparkContext, victims)
+            with open_source(str(source), settings, spark) as opened:
+                run = make_run(settings, threads=1, watch=Watch(stage=killer.stage))
+                job = Job.from_settings(opened, settings, output, run, engine="spark")
+                _, target, _ = write_release(job, output, watch=Watch(stage=killer.stage))
+            assert killer.finish() == ["counting", "writing"]
+        assert len(processes("deploy.worker.Worker", url)) == 1
+    assert text_of(target.path) == (tmp_path / "memory.csv").read_bytes().decode()
+
+
+KILLED = """
+import os, signal, sys
+from shoal.release.job import Job
+from shoal.settings.keywords import settings_from
+from shoal.spark import folder
+from shoal.spark.engine import open_source, write_release
+from shoal.spark.session import open_session
+from tests.spark.conftest import FAST
+from tests.spark.test_cluster import GIVEN
+
+def die(staged, final):
+    print(spark.sparkContext.applicationId, spark.conf.get("spark.local.dir"), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+folder._put = die
+settings = settings_from(GIVEN)
+with open_session("local-cluster[1,1,1024]", FAST | {"spark.executor.memory": "1g"}) as spark:
+    with open_source(sys.argv[1], settings, spark) as opened:
+        job = Job.from_settings(opened, settings, sys.argv[2], engine="spark")
+        write_release(job, sys.argv[2])
+"""
+
+
+def test_driver_killed_at_commit(tmp_path: Path) -> None:
+    """There is no release (S04); Java and executors end by themselves, and the next run removes what was staged."""
+    write_csv(canaries(120), tmp_path / "source.csv")
+    output = tmp_path / "released" / "out"
+    output.parent.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "source.csv"), f"{output}/"],
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    application, _ = done.stdout.split()
+    assert not output.exists()
+    assert any(path.name.startswith(".out.") for path in output.parent.iterdir())  # what was staged
+    deadline = time.monotonic() + 60
+    while processes(str(tmp_path)) or executors(application):
+        assert time.monotonic() < deadline, "processes of a killed driver are still there"
+        time.sleep(0.2)
+    with FolderTarget(output).staged():
+        pass
+    assert list(output.parent.iterdir()) == []

@@ -89,3 +89,11 @@ def test_first_cause_is_shown_once(tmp_path: Path) -> None:
     log = tmp_path / "java.log"
     log.write_text("INFO\n" + "ERROR Failed to launch executor\nCaused by: java.io.IOException: No such file\n" * 40)
     assert session._first_cause(log, ValueError()) == "java.io.IOException: No such file"
+
+
+def test_collector_that_the_user_names_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Java does not start with two of them."""
+    monkeypatch.delenv("JAVA_TOOL_OPTIONS", raising=False)
+    assert "UseSerialGC" in session._java_options()["spark.driver.extraJavaOptions"]
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xss4m -XX:+UseZGC")
+    assert "GC" not in session._java_options()["spark.driver.extraJavaOptions"]

@@ -15,9 +15,8 @@ from shoal.cli import terminal
 from shoal.cli.help import CommandHelp, GroupHelp
 from shoal.cli.streams import spooling, tolerant_streams
 from shoal.cli.supervisor import MEMORY_CURE, UNTOUCHED, WRITTEN, is_about_memory, memory_limit
-from shoal.cli.urls import hide
 from shoal.errors import InternalError, ShoalError, UsageError, place_of
-from shoal.tables.sources.url import is_url
+from shoal.tables.sources.url import hide, is_url
 from shoal.tables.targets import witness
 
 __all__ = ["COMMANDS", "make_app", "run"]

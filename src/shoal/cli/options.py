@@ -51,6 +51,24 @@ Released = Annotated[
     Any, typer.Argument(parser=table_place, metavar="RELEASED", help=f"The release, made by any tool: {FORMATS}")
 ]
 
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="memory|spark",
+        help="With spark, executors read the tables: files, folders of parts, or patterns.",
+        rich_help_panel=Panel.RUN,
+    ),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="Where Spark runs, such as local[4] or spark://host:7077; by default on all cores of this machine.",
+        rich_help_panel=Panel.RUN,
+    ),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=Panel.OUTPUT)
 ]
@@ -114,6 +132,20 @@ def read_file(path: Place, reading: Reading) -> Table:
         sheet=reading.sheet,
         duplicate_columns=reading.duplicate_columns,
     )
+
+
+def check_master(engine: str | None, master: str | None) -> None:
+    """Refuse the place of a cluster without the engine that runs there."""
+    if master is not None and engine != "spark":
+        raise UsageError(f"{setting('master')} is for {setting('engine', 'spark')}. Add that, or leave it out.")
+
+
+def is_on_spark(engine: str | None, master: str | None) -> bool:
+    """Return whether executors read the tables of a command that examines a release."""
+    check_master(engine, master)
+    if engine not in (None, "memory", "spark"):
+        raise UsageError(f"{setting('engine', engine)} is not known here. Use 'memory' or 'spark'.")
+    return engine == "spark"
 
 
 def read_one_of(

@@ -36,6 +36,10 @@ class Cells(Protocol):
     def notes(self) -> tuple[Note, ...]:
         """What was noticed when the table was opened."""
 
+    @property
+    def n_tasks(self) -> int:
+        """The number of tasks that read the table; 0 if it is not known."""
+
     def open(self) -> None:
         """Get ready; runs a job."""
 
@@ -78,6 +82,11 @@ class FileCells:
     def notes(self) -> tuple[Note, ...]:
         """What was detected in the first file."""
         return self.files.notes
+
+    @property
+    def n_tasks(self) -> int:
+        """The number of parts of the files."""
+        return len(self._splits)
 
     def open(self) -> None:
         """Divide the files into parts, one for each task."""
@@ -149,6 +158,11 @@ class FrameCells:
     def notes(self) -> tuple[Note, ...]:
         """Names that differ only in case."""
         return tuple(check_names(list(self.frame.columns), "the Spark frame"))
+
+    @property
+    def n_tasks(self) -> int:
+        """Not known: the session of the frame has its own setting."""
+        return 0
 
     def open(self) -> None:
         """Keep the frame."""

@@ -8,26 +8,44 @@ from __future__ import annotations
 import base64
 import pickle
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.schema import Dialect, Schema
+import numpy as np
+
+from shoal.schema import Dialect, Role, Schema
 from shoal.spark.cells import Cells, FileCells, FrameCells
 from shoal.spark.dealing import Dealt
 from shoal.spark.jobs import batches
-from shoal.spark.parts import Part, Rendering, witness_rows
-from shoal.verification import Claimed, Goal, Verdict, source_rows
+from shoal.spark.parts import Part, Rendering, Stated
+from shoal.verification import Claimed, Goal, SourceTable, Verdict
 from shoal.verification.gate_streamed import parts as examiner
 from shoal.verification.gate_streamed.parts import GroupCount, GroupFacts, PartFacts, SourceFacts
+from shoal.verification.gate_streamed.tallies import PERSON, SIZE, GroupCounts
+from shoal.verification.models.checks import ModelChecks, TableCounts
 
 if TYPE_CHECKING:
+    import polars as pl
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["examine_counts", "examine_release"]
+__all__ = [
+    "COUNTS",
+    "FACTS",
+    "FACTS_SCHEMA",
+    "collect_facts",
+    "dump_facts",
+    "examine_counts",
+    "examine_release",
+    "facts_batch",
+    "frame_of_counts",
+    "load_facts",
+]
 
 FACTS = "facts"
-PER_BATCH = 20_000
+FACTS_SCHEMA = f"{FACTS} string"
+COUNTS = "g0 bigint, g1 bigint, column int, cell string, n bigint"
 
 
 def examine_release(
@@ -57,16 +75,14 @@ def examine_release(
         goal: What the release must meet besides k.
     """
     key = secrets.token_bytes(32)
-    n_keys = len(schema.qi)
     counts = _examine_parts(spark, schema, goal, key, folder, parts, rendering if dealt else None).persist()
     try:
-        found = counts.where("kind = 0").select("cell").toArrow().column(0).to_pylist()
-        facts: list[tuple[int, PartFacts]] = sorted(map(_loads, found), key=lambda pair: pair[0])
-        groups = examine_counts(counts.where("kind = 1"), n_keys, schema, k, goal)
+        found = counts.where("facts is not null").select("facts").toArrow().column(0).to_pylist()
+        facts: list[tuple[int, PartFacts]] = sorted(map(load_facts, found), key=lambda pair: pair[0])
+        groups = examine_counts(counts.where("facts is null").drop("facts"), schema, k, goal)
     finally:
         counts.unpersist()
-    names = [column.name for column in schema.released] + (examiner.held_back(schema) if dealt else [])
-    source = _examine_source(spark, cells, schema, names, key, None if dealt else claimed)
+    source = _examine_source(spark, cells, schema, key, None if dealt else claimed)
     left_out = [] if dealt is None or dealt.left_out is None else _examine_left_out(dealt, schema, key)
     found_parts = [each for _, each in facts]
     verdict = examiner.judge_parts(found_parts, groups, source, left_out, schema, k, claimed, goal)
@@ -82,55 +98,100 @@ def _examine_parts(
     parts: Sequence[Part],
     rendering: Rendering | None,
 ) -> DataFrame:
-    """Return the counts of groups (kind 1) and what was found in each part (kind 0)."""
-    n_keys, names = len(schema.qi), [part.name for part in parts]
+    """Return the counts of groups, see `COUNTS`; and what was found in each part, as `facts`."""
+    names = [part.name for part in parts]
 
     def examine(given: Iterable[Any]) -> Iterator[Any]:
         import polars as pl
 
-        columns = {"kind": pl.Int32, **{f"g{i}": pl.String for i in range(n_keys)}}
-        columns |= {"column": pl.Int32, "cell": pl.String, "n": pl.Int64}
         for batch in given:
             for number in batch.column(0).to_pylist():
-                witness = None if rendering is None else witness_rows(folder, names[number], rendering)
-                facts, counts = examiner.examine_part(folder / names[number], schema, goal, key, witness)
-                rows = [(0, *[""] * n_keys, 0, _dumps((number, facts)), 0)]
-                for count in counts:
-                    rows.append((1, *count.group, count.column, count.cell, count.rows))
-                    if len(rows) == PER_BATCH:
-                        yield from batches([pl.DataFrame(rows, columns, orient="row")])
-                        rows = []
-                yield from batches([pl.DataFrame(rows, columns, orient="row")])
+                stated = None if rendering is None else Stated(folder, names[number], rendering)
+                facts, counts = examiner.examine_part(folder / names[number], schema, goal, key, stated)
+                shown = frame_of_counts(counts).with_columns(facts=pl.lit(None, pl.String))
+                yield from batches(
+                    [pl.concat([shown, pl.DataFrame({"facts": [dump_facts((number, facts))]})], how="diagonal")]
+                )
 
-    keys = ", ".join(f"g{i} string" for i in range(n_keys))
-    return spark.range(0, len(names), 1, len(names)).mapInArrow(
-        examine, f"kind int, {keys}, column int, cell string, n bigint"
-    )
+    return spark.range(0, len(names), 1, len(names)).mapInArrow(examine, f"{COUNTS}, {FACTS} string")
 
 
-def examine_counts(counts: DataFrame, n_keys: int, schema: Schema, k: int, goal: Goal) -> list[GroupFacts]:
-    """Add up the counts of each group, and examine the groups where all of their counts are."""
+def frame_of_counts(counts: Iterable[GroupCounts]) -> pl.DataFrame:
+    """Return counts as a frame; groups are known by the two numbers of their key."""
+    import polars as pl
+
+    frames = [
+        pl.DataFrame(
+            {
+                "g0": each.groups[0].view(np.int64),
+                "g1": each.groups[1].view(np.int64),
+                "column": np.full(len(each.rows), each.column, dtype=np.int32),
+                "cell": pl.Series(each.cells, dtype=pl.String).gather(each.codes),
+                "n": each.rows,
+            }
+        )
+        for each in counts
+        if len(each.rows)
+    ]
+    kinds = {"g0": pl.Int64, "g1": pl.Int64, "column": pl.Int32, "cell": pl.String, "n": pl.Int64}
+    return pl.concat(frames) if frames else pl.DataFrame(schema=kinds)
+
+
+def examine_counts(counts: DataFrame, schema: Schema, k: int, goal: Goal) -> list[GroupFacts]:
+    """Add up the counts of each group, and examine groups in parallel, each where all of its counts are."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    keys = [f"g{i}" for i in range(n_keys)]
-    own = counts.groupBy(*keys, "column", "cell").agg(F.sum("n").alias("n"))
-    # A model that compares a group with the whole table is judged by one task, which has the counts of all groups.
-    together = own.coalesce(1) if list(goal.get("models", ())) else own.repartition(*keys)
+    checks = ModelChecks.of_goal(goal, schema)
+    if not checks.models and not examiner.held_back(schema):
+        sizes = counts.groupBy("g0", "g1").agg(F.sum("n").alias("n"))
+        small = F.sum(F.when(F.col("n") < k, 1).otherwise(0))
+        found = sizes.agg(F.count("n"), F.coalesce(F.min("n"), F.lit(0)), F.coalesce(small, F.lit(0)))
+        n_groups, smallest, n_small = (column.to_pylist()[0] for column in found.toArrow().columns)
+        return [GroupFacts(n_groups, smallest, n_small, smallest, {})]
+    n_tasks = int(counts.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    # By a number of our own: adaptive execution would join small parts, and few tasks would judge.
+    spread = counts.repartition(n_tasks, "g0", "g1")
+    own = spread.groupBy("g0", "g1", "column", "cell").agg(F.sum("n").alias("n")).persist()
+    try:
+        table = _table_counts(own, schema, checks) if checks.models else None
 
-    def examine(given: Iterable[Any]) -> Iterator[Any]:
-        def read() -> Iterator[GroupCount]:
-            for batch in given:
-                *groups, column, cell, n = (values.to_pylist() for values in batch.columns)
-                for group, *rest in zip(zip(*groups, strict=True), column, cell, n, strict=True):
-                    yield GroupCount(group, *rest)
+        def examine(given: Iterable[Any]) -> Iterator[Any]:
+            def read() -> Iterator[GroupCount]:
+                for batch in given:
+                    first, second, column, cell, n = (values.to_pylist() for values in batch.columns)
+                    for group, *rest in zip(zip(first, second, strict=True), column, cell, n, strict=True):
+                        yield GroupCount(group, *rest)
 
-        yield from _facts_batch(examiner.examine_groups(read(), schema, k, goal))
+            yield from facts_batch(examiner.examine_groups(read(), schema, k, goal, table))
 
-    return _collect(together.mapInArrow(examine, f"{FACTS} string"))
+        return collect_facts(own.mapInArrow(examine, FACTS_SCHEMA))
+    finally:
+        own.unpersist()
+
+
+def _table_counts(own: DataFrame, schema: Schema, checks: ModelChecks) -> TableCounts:
+    """Count what groups are compared with: the sensitive cells of the table, and the sizes of groups."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    sums = own.where(F.col("column") >= 0).groupBy("column", "cell").agg(F.sum("n").alias("n"))
+    cells: dict[str, dict[str, int]] = {name: {} for name in checks.columns}
+    for column, cell, n in zip(*(values.to_pylist() for values in sums.toArrow().columns), strict=True):
+        cells[checks.columns[column]][cell] = n
+
+    def counted(column: int, value: Any) -> Any:
+        return F.sum(F.when(F.col("column") == column, value).otherwise(0))
+
+    size = counted(PERSON, 1) if schema.names(Role.PERSON) else counted(SIZE, F.col("n"))
+    groups = own.groupBy("g0", "g1").agg(counted(SIZE, F.col("n")).alias("rows"), size.alias("size"))
+    by_size = groups.groupBy("size").agg(F.count("rows").alias("groups"), F.sum("rows").alias("rows"))
+    found = by_size.toArrow().to_pylist()
+    lone = sum(row["rows"] for row in found if row["size"] == 1)
+    sizes = Counter({row["size"]: row["groups"] for row in found})
+    return TableCounts(cells, sizes, sum(row["rows"] for row in found), lone)
 
 
 def _examine_source(
-    spark: SparkSession, cells: Cells, schema: Schema, names: list[str], key: bytes, claimed: Claimed | None
+    spark: SparkSession, cells: Cells, schema: Schema, key: bytes, claimed: Claimed | None
 ) -> list[SourceFacts]:
     """Have the verifier read the source itself: one task for each file, or for each part of a frame."""
     if isinstance(cells, FileCells):
@@ -139,19 +200,18 @@ def _examine_source(
         def examine_files(given: Iterable[Any]) -> Iterator[Any]:
             for batch in given:
                 for number in batch.column(0).to_pylist():
-                    rows = source_rows(paths[number], dialect, names)
-                    yield from _facts_batch(examiner.examine_source(rows, schema, key, claimed))
+                    table = SourceTable(paths[number], dialect)
+                    yield from facts_batch(examiner.examine_source(table, schema, key, claimed))
 
-        return _collect(spark.range(0, len(paths), 1, len(paths)).mapInArrow(examine_files, f"{FACTS} string"))
+        return collect_facts(spark.range(0, len(paths), 1, len(paths)).mapInArrow(examine_files, FACTS_SCHEMA))
     assert isinstance(cells, FrameCells)
+    names = [column.name for column in schema.released] + ([] if claimed else examiner.held_back(schema))
 
     def examine_frame(given: Iterable[Any]) -> Iterator[Any]:
-        rows = (
-            examiner.cell_texts({name: batch.column(i).to_pylist() for i, name in enumerate(names)}) for batch in given
-        )
-        yield from _facts_batch(examiner.examine_source(rows, schema, key, claimed))
+        blocks = (examiner.cell_texts(column.to_pylist() for column in batch.columns) for batch in given)
+        yield from facts_batch(examiner.examine_source(SourceTable(blocks), schema, key, claimed))
 
-    return _collect(cells.columns(names).mapInArrow(examine_frame, f"{FACTS} string"))
+    return collect_facts(cells.columns(names).mapInArrow(examine_frame, FACTS_SCHEMA))
 
 
 def _examine_left_out(dealt: Dealt, schema: Schema, key: bytes) -> list[SourceFacts]:
@@ -162,31 +222,34 @@ def _examine_left_out(dealt: Dealt, schema: Schema, key: bytes) -> list[SourceFa
     def examine(given: Iterable[Any]) -> Iterator[Any]:
         import polars as pl
 
-        def rows() -> Iterator[list[list[str]]]:
+        def blocks() -> Iterator[list[list[str]]]:
             for batch in given:
                 frame = pl.DataFrame(pl.from_arrow(batch))
-                columns = [originals.text(frame, name).to_list() for name in originals.sources]
-                yield list(map(list, zip(*columns, strict=True)))
+                yield [originals.text(frame, name).to_list() for name in originals.sources]
 
-        yield from _facts_batch(examiner.examine_source(rows(), schema, key, None))
+        yield from facts_batch(examiner.examine_source(SourceTable(blocks()), schema, key, None))
 
-    return _collect(left_out.mapInArrow(examine, f"{FACTS} string"))
+    return collect_facts(left_out.mapInArrow(examine, FACTS_SCHEMA))
 
 
-def _facts_batch(facts: Any) -> Iterator[Any]:
+def facts_batch(facts: Any) -> Iterator[Any]:
+    """Yield what a task found."""
     import pyarrow as pa
 
-    yield pa.RecordBatch.from_pydict({FACTS: [_dumps(facts)]})
+    yield pa.RecordBatch.from_pydict({FACTS: [dump_facts(facts)]})
 
 
-def _collect(frame: DataFrame) -> list[Any]:
-    loads: Callable[[str], Any] = _loads
+def collect_facts(frame: DataFrame) -> list[Any]:
+    """Return what tasks found."""
+    loads: Callable[[str], Any] = load_facts
     return [loads(text) for text in frame.toArrow().column(0).to_pylist()]
 
 
-def _dumps(facts: Any) -> str:
+def dump_facts(facts: Any) -> str:
+    """Return what a task found as text."""
     return base64.b64encode(pickle.dumps(facts)).decode()
 
 
-def _loads(text: str) -> Any:
+def load_facts(text: str) -> Any:
+    """Return what a task found from its text."""
     return pickle.loads(base64.b64decode(text))

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.spark.jobs import batches
 from shoal.tables.formats.columnar import sink_parquet
 from shoal.tables.formats.sniff import Format, suffix_of
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame
 
-__all__ = ["Part", "Rendering", "join_parts", "stored_rows", "witness_rows", "write_parts"]
+__all__ = ["Part", "Rendering", "Stated", "join_parts", "stored_rows", "write_parts"]
 
 
 @dataclass(frozen=True)
@@ -126,11 +129,38 @@ def _write_part(given: Iterable[Any], rendering: Rendering, path: Path, form: Fo
     return n_rows
 
 
-def witness_rows(folder: Path, part: str, rendering: Rendering) -> Iterator[list[list[str]]]:
-    """Yield what the rows of a part were made from, in blocks."""
-    for frame in _stored(folder / f"{os.path.splitext(part)[0]}.arrow"):
-        columns = [rendering.text(frame, name).to_list() for name in rendering.sources]
-        yield list(map(list, zip(*columns, strict=True)))
+class Stated:
+    """What the rows of a part were made from, as the verifier asks for it.
+
+    Attributes:
+        texts: The distinct cells of each column met so far; more follow with every block.
+    """
+
+    def __init__(self, folder: Path, part: str, rendering: Rendering) -> None:
+        self._path = folder / f"{os.path.splitext(part)[0]}.arrow"
+        self._rendering = rendering
+        self.texts: list[list[str]] = [[] for _ in rendering.sources]
+
+    @property
+    def chunks(self) -> Iterator[list[NDArray[np.int32]]]:
+        """Blocks of rows: the places of their cells, column by column."""
+        names, texts = self._rendering.sources, self._rendering.texts
+        places = [np.full(len(texts[name]), -1, dtype=np.int32) for name in names]
+        for frame in _stored(self._path):
+            block = []
+            for name, place, known in zip(names, places, self.texts, strict=True):
+                codes = frame[name].to_numpy()
+                new = np.unique(codes)
+                new = new[place[new] < 0]
+                place[new] = np.arange(len(known), len(known) + len(new), dtype=np.int32)
+                known += texts[name].gather(new).to_list()
+                block.append(place[codes])
+            yield block
+
+    @property
+    def left_out(self) -> Iterator[Any]:
+        """Nothing: rows that are left out are in no part."""
+        return iter(())
 
 
 def stored_rows(folder: Path, parts: Sequence[Part]) -> Iterator[pl.DataFrame]:

@@ -33,6 +33,7 @@ PINNED = {
     "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
 }
+FEWEST_PARTS = 16  # a large source asks for more; adaptive execution joins small ones
 OWN = {
     "spark.app.name": "shoal",
     "spark.ui.enabled": "false",
@@ -41,7 +42,9 @@ OWN = {
     "spark.io.encryption.enabled": "true",  # temporary files of executors contain cells
     "spark.driver.memory": "1g",
     "spark.sql.files.maxPartitionBytes": "32m",  # one small Parquet file would be a single task
-    "spark.sql.shuffle.partitions": "16",  # adaptive execution joins small ones
+    "spark.sql.shuffle.partitions": str(
+        FEWEST_PARTS
+    ),  # a large source asks for more; adaptive execution joins small ones
     "spark.sql.adaptive.enabled": "true",
 }
 CAUSE = re.compile(r"(?:Caused by: |Error: |error: )(.{1,300})")
@@ -128,7 +131,7 @@ def _started(master: str, folder: Path, settings: dict[str, str]) -> Iterator[Sp
     from pyspark.sql import SparkSession
 
     conf = SparkConf()
-    for name, value in (OWN | PINNED | _paths(master, folder) | settings).items():
+    for name, value in (OWN | PINNED | _java_options() | _paths(master, folder) | settings).items():
         conf.set(name, value)
     conf.setMaster(master)
     log = folder / "java.log"
@@ -147,6 +150,16 @@ def _started(master: str, folder: Path, settings: dict[str, str]) -> Iterator[Sp
             context.stop()
         SparkSession._instantiatedSession = None
         _end_java(SparkContext)
+
+
+def _java_options() -> dict[str, str]:
+    """Have Java compile the driver's code quickly and collect garbage in one thread: it plans and adds up, once each.
+
+    Executors keep Java's defaults. Java does not start with two collectors, so one that the user names is left alone.
+    """
+    named = " ".join(os.environ.get(name, "") for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"))
+    collector = [] if re.search(r"-XX:\+Use\w+GC", named) else ["-XX:+UseSerialGC"]
+    return {"spark.driver.extraJavaOptions": " ".join(["-XX:TieredStopAtLevel=1", *collector])}
 
 
 def _paths(master: str, folder: Path) -> dict[str, str]:

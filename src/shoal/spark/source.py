@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["SparkSource"]
 
 Result = TypeVar("Result")
+SPLITS_PER_PART = 8  # a part of a release is examined by one task
+PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 class SparkSource:
@@ -83,7 +85,8 @@ class SparkSource:
         self._folder, self._watch, self._is_open = Path(os.path.realpath(folder)), watch, True
         try:
             self.run(self._cells.open)
-            yield self
+            with _spread(self.spark, self._cells.n_tasks // SPLITS_PER_PART):
+                yield self
         finally:
             for frame in (*self._kept, *([] if self._values is None else [self._values])):
                 frame.unpersist()
@@ -327,3 +330,15 @@ class SparkSource:
     def dealer(self) -> SparkSource:
         """Return what deals the rows to groups: the source itself."""
         return self
+
+
+@contextmanager
+def _spread(spark: SparkSession, n_parts: int) -> Iterator[None]:
+    """Have Spark divide what it moves into at least so many parts, for the length of a `with` block."""
+    before = str(spark.conf.get(PARTITIONS))
+    spark.conf.set(PARTITIONS, str(max(n_parts, int(before))))
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # the session may be stopped already
+            spark.conf.set(PARTITIONS, before)

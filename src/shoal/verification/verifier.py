@@ -338,7 +338,7 @@ def describe(
     for name in sensitive:
         for group, cell, times in counter.with_cells(table.column(name)):
             checks.add(name, group, cell, times)
-    described = describe_groups(counter.rows, {name: checks.values_of(name) for name in sensitive})
+    described = describe_groups(counter.rows, {name: checks.values_of(name)[:3] for name in sensitive})
     return described if stated is not None else replace(described, notes=tuple(people_notes(table, qi)))
 
 

@@ -14,11 +14,10 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
-from shoal.cli.urls import reveal
 from shoal.errors import UsageError, for_command_line, setting
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
-from shoal.tables.sources.url import is_url
+from shoal.tables.sources.url import is_url, reveal
 
 if TYPE_CHECKING:
     from shoal.release.job import Job, Outcome
@@ -46,14 +45,7 @@ def anonymize(
             metavar="memory|duckdb|spark", help="Engine that counts the rows of a file.", rich_help_panel=Panel.RUN
         ),
     ] = None,
-    master: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Where Spark runs, such as local[4] or spark://host:7077; by default on all cores of this machine.",
-            rich_help_panel=Panel.RUN,
-        ),
-    ] = None,
+    master: opt.Master = None,
     memory: Annotated[
         str | None, typer.Option(help="Memory limit of DuckDB, such as 4GB.", rich_help_panel=Panel.RUN)
     ] = None,
@@ -123,8 +115,7 @@ def anonymize(
     streams = output == "-"
     if streams and as_json:
         raise UsageError("-o - and --json both print on standard output. Use one of them.")
-    if master is not None and engine != "spark":
-        raise UsageError(f"{setting('master')} is for {setting('engine', 'spark')}. Add that, or leave it out.")
+    opt.check_master(engine, master)
     n_threads = opt.use_threads(threads)
     from shoal.release.job import Job
     from shoal.release.make import make_run

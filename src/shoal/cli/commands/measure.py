@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import demand as asked
+from shoal.cli import on_spark as cluster
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import split_pairs, with_settings
@@ -51,6 +52,8 @@ def measure(
     ] = None,
     manifest: asked.ManifestFile = None,
     no_manifest: asked.NoManifest = False,
+    engine: opt.Engine = None,
+    master: opt.Master = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Score a release: how much information it lost, and how large its groups are.
@@ -62,9 +65,13 @@ def measure(
     """
     began = time.perf_counter()
     opt.use_threads(None)
-    stated = asked.find_manifest(released, manifest, no_manifest)
+    on_spark = opt.is_on_spark(engine, master)
+    if on_spark:
+        cluster.refuse(settings, target=target)
+    stated = (cluster if on_spark else asked).find_manifest(released, manifest, no_manifest)
     if stated is not None:
-        asked.require_true(released, stated)
+        if not on_spark:
+            asked.require_true(released, stated)
         settings = asked.take_from_manifest(settings, stated)
     k = None if settings.k is None else check_k(settings.k)
     qi, reading = opt.require_qi(settings), settings.reading
@@ -75,24 +82,30 @@ def measure(
     research: dict[str, Any] = {
         name: settings.options[name] for name in ("values", "alpha") if name in settings.options
     }
-    # A hierarchy is proposed from all columns.
-    counted = None if asked.has_proposals(settings) else [target] if target else []
-    measures = measure_release(
-        opt.read_one_of(original, reading, qi, original=True, counted=counted),
-        asked.read_release(released, stated, settings, counted),
-        qi=qi,
-        k=k,
-        weights=weights if settings.weights != AUTO else AUTO,
-        hierarchies=settings.rules(),
-        domains=_domains(domain),
-        climb=_climb(beta, level_weights),
-        target=target,
-        rules=settings.data_rules(),
-        recode=settings.recode,
-        cells="center" if stated is not None and stated.center else settings.cells,
+    options: dict[str, Any] = {
+        "qi": qi,
+        "k": k,
+        "weights": weights if settings.weights != AUTO else AUTO,
+        "hierarchies": settings.rules(),
+        "domains": _domains(domain),
+        "climb": _climb(beta, level_weights),
+        "target": target,
+        "rules": settings.data_rules(),
+        "recode": settings.recode,
+        "cells": "center" if stated is not None and stated.center else settings.cells,
         **research,
         **reading.cells,
-    )
+    }
+    if on_spark:
+        measures = cluster.measure(original, released, stated, master, options)
+    else:
+        # A hierarchy is proposed from all columns.
+        counted = None if asked.has_proposals(settings) else [target] if target else []
+        measures = measure_release(
+            opt.read_one_of(original, reading, qi, original=True, counted=counted),
+            asked.read_release(released, stated, settings, counted),
+            **options,
+        )
     if stated is not None and stated.center == "median":
         measures = replace(measures, sse=None)
     terminal.say_notes([] if stated is None or as_json else [asked.about_manifest(stated)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import demand as asked
+from shoal.cli import on_spark as cluster
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
@@ -16,6 +17,7 @@ from shoal.settings.settings import Settings
 
 if TYPE_CHECKING:
     from shoal.risks import Risk
+    from shoal.verification import Manifest
 
 
 @with_settings("risk")
@@ -44,6 +46,8 @@ def risk(
     ] = None,
     manifest: asked.ManifestFile = None,
     no_manifest: asked.NoManifest = False,
+    engine: opt.Engine = None,
+    master: opt.Master = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Estimate how easily people are found in a release: prosecutor, journalist and marketer risk, and uniques.
@@ -53,13 +57,22 @@ def risk(
     Example: shoal risk out.csv --qi age,sex,zip --threshold 0.1 --population 100000
     """
     opt.use_threads(None)
+    if opt.is_on_spark(engine, master):
+        cluster.refuse(settings, person=settings.person, weight=weight)
+        stated = cluster.find_manifest(released, manifest, no_manifest)
+        settings = settings if stated is None else asked.take_from_manifest(settings, stated)
+        qi = opt.require_qi(settings)
+        found = cluster.risk(
+            released, original, stated, master, qi=list(qi), threshold=threshold, population=population
+        )
+        _show(released, stated, *found, as_json=as_json)
+        return
     stated = asked.find_manifest(released, manifest, no_manifest)
     if stated is not None:
         asked.require_true(released, stated)
         settings = asked.take_from_manifest(settings, stated)
     qi, reading = opt.require_qi(settings), settings.reading
     from shoal.metrics.extent import spread_names
-    from shoal.report import risk_summary
     from shoal.risks import risk as risk_of
     from shoal.tables.table import Table
 
@@ -93,6 +106,12 @@ def risk(
         if original is None
         else estimate(opt.read_one_of(original, reading, qi, counted=counted), is_release=False)
     )
+    _show(released, stated, estimates, before, as_json=as_json)
+
+
+def _show(released: opt.Place, stated: Manifest | None, estimates: Risk, before: Risk | None, *, as_json: bool) -> None:
+    from shoal.report import risk_summary
+
     if stated is not None and not as_json:
         is_by_row = stated.counts_people and estimates.counts == "rows"
         terminal.say_notes([asked.about_manifest(stated), *([asked.BY_ROW] if is_by_row else [])])

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import demand as asked
+from shoal.cli import on_spark as cluster
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
@@ -39,6 +40,8 @@ def verify(
         bool,
         typer.Option("--keep-order", help="The rows are in the order of the original.", rich_help_panel=Panel.OUTPUT),
     ] = False,
+    engine: opt.Engine = None,
+    master: opt.Master = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.
@@ -52,13 +55,20 @@ def verify(
 
     --public-key checks who signed the manifest; a missing or wrong signature is a no.
 
+    With --engine spark, the release is a file, a folder of parts with its manifest, or a pattern.
+
     Example: shoal verify out.csv
+
+    Example: shoal verify out.parquet/ --engine spark
 
     Example: shoal verify out.csv -k 10 --qi age,sex,zip --original data.csv
     """
     from shoal import verification
 
-    stated = asked.find_manifest(released, manifest, no_manifest)
+    on_spark = opt.is_on_spark(engine, master)
+    if on_spark:
+        cluster.refuse(settings, keep_order=keep_order)
+    stated = (cluster if on_spark else asked).find_manifest(released, manifest, no_manifest)
     if stated is None and public_key is not None:
         raise VerificationError(f"{released}: no. {join_problems(verification.signature_violations(None, public_key))}")
     if stated is None:
@@ -71,14 +81,17 @@ def verify(
     demand = asked.demand_of(settings, saved, stated, original=original, keep_order=keep_order)
     from shoal.report.summary import verdict_words
 
-    verdict = verification.examine(
-        released if stated is not None else asked.readable(released),
-        demand,
-        original=None if original is None else asked.readable(original),
-        manifest=stated,
-        public_key=public_key,
-        file=None if isinstance(released, str) else released,
-    )
+    if on_spark:
+        verdict = cluster.check(released, demand, original, stated, master, public_key)
+    else:
+        verdict = verification.examine(
+            released if stated is not None else asked.readable(released),
+            demand,
+            original=None if original is None else asked.readable(original),
+            manifest=stated,
+            public_key=public_key,
+            file=None if isinstance(released, str) else released,
+        )
     if as_json:
         facts = {"notes": verdict.notes, "unchecked": verdict.unchecked, "manifest": stated and stated.place}
         terminal.print_json(verdict.as_dict() | facts)

@@ -19,16 +19,21 @@ __all__ = [
     "FileTable",
     "TableURL",
     "check_names",
+    "hide",
     "is_file_url",
     "is_url",
     "mask",
     "parse_file_url",
     "parse_url",
+    "reveal",
 ]
+
+# The URL behind each masked text of the command line.
+_HIDDEN: dict[str, str] = {}
 
 SCHEMES = ("postgresql", "postgres")
 FILE_SCHEMES = ("sqlite", "duckdb")
-ANY_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://")
+ANY_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]{0,40})://")  # bounded: it is searched for in arguments of any length
 SETTING = re.compile(r"([?&])([^?&=]*)=([^&]*)")
 SHOWN = ("table", "host", "hostaddr", "port", "user", "dbname", "sslmode")  # other settings may be secret
 NAME = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
@@ -181,3 +186,21 @@ def check_names(names: list[str] | tuple[str, ...], shown: str) -> None:
                 f"{shown}: the name {name[:20]!r}... has {len(name.encode())} bytes; PostgreSQL allows at most "
                 f"{LONGEST_NAME}. Use a shorter name."
             )
+
+
+def hide(word: str) -> str:
+    """Mask the secrets of a URL in an argument, so that no error of a library can show a password.
+
+    `reveal` finds the URL again.
+    """
+    scheme = ANY_SCHEME.search(word)
+    if scheme is None or scheme[1].lower() not in SCHEMES:
+        return word
+    url = word[scheme.start() :]
+    _HIDDEN[mask(url)] = url
+    return word[: scheme.start()] + mask(url)
+
+
+def reveal(word: str) -> str:
+    """Return the URL that `hide` masked; any other argument as it is."""
+    return _HIDDEN.get(word, word)

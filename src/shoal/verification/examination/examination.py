@@ -40,7 +40,7 @@ from shoal.verification.examination.centers import (
 from shoal.verification.examination.judgement import Judgement
 from shoal.verification.examination.people import people_notes
 from shoal.verification.examination.readings import Readings, demanded_mark, with_forms
-from shoal.verification.gate_streamed.distinct import distinct_original, distinct_written
+from shoal.verification.gate_streamed.distinct import ReadParts, distinct_original, distinct_written
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
@@ -86,9 +86,9 @@ def examine(
     """Return the verdict on a released table.
 
     Args:
-        released: The path of a file, or a pandas, polars or pyarrow table.
+        released: The path of a file, or a pandas, polars or pyarrow table; or files that were read apart.
         demand: What it must meet.
-        original: The table (or path) that it was made from.
+        original: The table (or path) that it was made from; or files that were read apart.
         manifest: Its manifest; the file must meet it too, and be written exactly as releases are.
         dialect: How the released file is written; detected by default.
         original_dialect: How the file of the original is written; detected by default.
@@ -107,7 +107,13 @@ def examine(
     is_distinct = original is None or not keeps_order(demand, manifest)
     if public_key is not None:
         violations += signature_violations(None if manifest is None else manifest.content, public_key)
-    if manifest is None:
+    if isinstance(released, ReadParts):
+        written = released.table
+        if manifest is not None:
+            violations += [*manifest.parts_violations(released.hashes), *written.faults]
+        elif original is not None:
+            written = replace(written, unsorted=0)  # whether the rows keep an order is known from all rows alone
+    elif manifest is None:
         file = released if isinstance(released, str | os.PathLike) else file
         violations += [] if file is None else hidden_content(file)
         reading = replace(demand.reading, delimiter=demand.delimiter or demand.reading.delimiter)
@@ -135,8 +141,11 @@ def examine(
         if manifest is not None and manifest.numbered:
             reading = replace(reading, duplicate_columns=NUMBERED)
         looked_for = quasi_identifiers(demand, manifest)
-        source = coded_table(original, original_dialect, looked_for, reading, _READERS[is_distinct])
-    is_frame = not isinstance(released, str | os.PathLike)
+        if isinstance(original, ReadParts):
+            source = original.table
+        else:
+            source = coded_table(original, original_dialect, looked_for, reading, _READERS[is_distinct])
+    is_frame = not isinstance(released, str | os.PathLike | ReadParts)
     return _Examination(written, demand, manifest, source, violations, notes, is_frame=is_frame).verdict(k)
 
 

@@ -7,8 +7,9 @@ share their quasi-identifiers.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,16 @@ from shoal.verification.reading.coded import (
     CodedColumn,
     CodedTable,
     checked_original,
+    code_cells,
     read_original,
     read_written,
 )
+from shoal.verification.reading.names import numbered
 from shoal.verification.reading.tables import PathName
+from shoal.verification.recount import name_violations, shape_violations
+from shoal.verification.verdict import Violation
 
-__all__ = ["distinct_original", "distinct_written"]
+__all__ = ["DistinctPart", "ReadParts", "distinct_original", "distinct_part", "distinct_written", "join_parts"]
 
 LEAST_BYTES = 1 << 22  # smaller files are read as they are
 LEAST_PENDING = 500_000  # rows that are counted at once
@@ -56,6 +61,121 @@ def distinct_original(path: PathName, dialect: Dialect, sheet: str | None = None
     """
     table = _read(path, dialect, (*TEXTUAL, "zstd"))
     return read_original(path, dialect, sheet) if table is None else checked_original(path, table, dialect)
+
+
+class PartOrder(NamedTuple):
+    """Where the rows of one part stand.
+
+    Attributes:
+        rows: The number of its rows.
+        unsorted: The first row that is not sorted; 0 if all are.
+        first: Its first row.
+        last: Its last row.
+    """
+
+    rows: int
+    unsorted: int
+    first: Sequence[str]
+    last: Sequence[str]
+
+
+class DistinctPart(NamedTuple):
+    """One of several files of a table, as its distinct rows.
+
+    Attributes:
+        names: The names of the columns.
+        columns: The cells of the distinct rows.
+        times: How often each occurs.
+        numbers: The number of its first occurrence in the part, from 1.
+        order: Where the rows stand.
+        violations: What is wrong with the file, if it is a release.
+    """
+
+    names: list[str]
+    columns: list[list[str]]
+    times: list[int]
+    numbers: list[int]
+    order: PartOrder
+    violations: list[Violation]
+
+
+@dataclass(frozen=True)
+class ReadParts:
+    """A table of several files that were read apart, each by `distinct_part`.
+
+    Attributes:
+        table: Its distinct rows.
+        hashes: The hash of each file of a release, by name.
+    """
+
+    table: CodedTable
+    hashes: Mapping[str, str] = field(default_factory=dict)
+
+
+def distinct_part(path: PathName, dialect: Dialect, *, is_release: bool) -> DistinctPart:
+    """Read one of several files of a table.
+
+    Args:
+        path: The file.
+        dialect: How it is written.
+        is_release: Whether it should be written as releases are.
+
+    Raises:
+        UnreadableError: The file cannot be read as a table.
+        FileError: The file cannot be opened.
+    """
+    table = CodedBlocks(path, dialect, keep_blank=is_release, forgetful=False)
+    rows, order, reader = _DistinctRows(), RowOrder(), table.reader
+    for block in _joined(table.blocks()):
+        rows.add(block)
+        order.add(table.columns, block)
+    violations: list[Violation] = []
+    if is_release:
+        violations = ([] if reader is None else reader.faults()) + name_violations(path, table.kind, table.names)
+        if reader is not None:
+            violations += shape_violations(reader.blank_lines(), reader.ragged_rows(), reader.width)
+    elif reader is not None and reader.ragged_rows().times:
+        raise reader.ragged_error()
+    names = numbered(table.names) if dialect.numbered else table.names
+    unsorted = max((violation.row or 0 for violation in order.violations()), default=0)
+    place = PartOrder(rows.n_rows, unsorted, order.first, order.last)
+    if not rows.n_rows:
+        return DistinctPart(names, [[] for _ in names], [], [], place, violations)
+    found = rows.table(names, table.columns, 0)
+    assert found.times is not None
+    cells = [column.cells() for column in found.columns]
+    return DistinctPart(names, cells, found.times.tolist(), found.row_numbers().tolist(), place, violations)
+
+
+def join_parts(
+    names: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    times: Sequence[int],
+    places: Sequence[tuple[int, int]],
+    parts: Sequence[PartOrder],
+    faults: Sequence[Violation] = (),
+) -> CodedTable:
+    """Return the distinct rows of several files as one table.
+
+    Args:
+        names: The names of the columns.
+        columns: The cells of the distinct rows of all files.
+        times: How often each occurs in all files.
+        places: The first file in which it occurs, from 0, and its row there.
+        parts: Where the rows of each file stand, in order.
+        faults: What is wrong with the files.
+    """
+    starts = np.cumsum([0, *(part.rows for part in parts)])
+    numbers = np.array([int(starts[part]) + row for part, row in places], dtype=np.int64)
+    order = np.argsort(numbers, kind="stable")
+    counts = np.array(times, dtype=np.int64)[order]
+    coded = [replace(code_cells(cells).at(order), times=counts) for cells in columns]
+    unsorted = 0
+    for i, part in enumerate(parts):
+        is_before = i > 0 and list(parts[i - 1].last) > list(part.first)
+        row = 1 if is_before and part.rows else part.unsorted
+        unsorted = unsorted or (int(starts[i]) + row if row else 0)
+    return CodedTable(list(names), coded, int(counts.sum()), numbers[order], list(faults), unsorted=unsorted)
 
 
 def _read(path: PathName, dialect: Dialect, textual: Sequence[str]) -> CodedTable | None:

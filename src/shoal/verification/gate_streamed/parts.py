@@ -3,30 +3,43 @@
 Each part is examined by itself: its bytes, its header, its order, and the cells that its rows were made from. Groups
 and their sensitive values are counted in each part, added up elsewhere, and judged where all counts of a group are
 together. The driver of the cluster compares sums. As in the other gates, rows are compared as bags by the sums of keyed
-hashes.
+hashes; groups are known by their keys.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.schema import Role, Schema, check_k
-from shoal.verification.cells import Cells, normalise
-from shoal.verification.gate_streamed import BAG, Claimed, Rows, bag_of, is_true, label_violations, recode
+from shoal.schema import Dialect, Role, Schema, check_k
+from shoal.verification.cells import normalise
+from shoal.verification.gate_streamed import Claimed, label_violations
+from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks
+from shoal.verification.gate_streamed.dealt import SourceTable
+from shoal.verification.gate_streamed.examined import Dealt, Examined, held_back
+from shoal.verification.gate_streamed.keys import (
+    EMPTY,
+    Bag,
+    Keys,
+    TextKeys,
+    add_bags,
+    add_rows,
+    are_among,
+    total_keys,
+)
+from shoal.verification.gate_streamed.tallies import OWN_K, PERSON, SIZE, GroupCounts, GroupTally
 from shoal.verification.matching.people import person_of
-from shoal.verification.models.checks import Goal, ModelChecks
-from shoal.verification.models.limits import LimitedCells, limit_violations
-from shoal.verification.reading.coded import CodedColumn
+from shoal.verification.models.checks import Goal, ModelChecks, TableCounts, failure
 from shoal.verification.reading.files import UnreadableError, cell_text
 from shoal.verification.reading.tables import PathName
-from shoal.verification.recount import Recount, WrittenFile, quasi_identifier_cells
+from shoal.verification.recount import quasi_identifier_cells
 from shoal.verification.verdict import (
     NO_ROWS,
     Group,
@@ -46,23 +59,23 @@ __all__ = [
     "PartFacts",
     "SourceFacts",
     "cell_texts",
+    "count_groups",
     "examine_groups",
     "examine_part",
     "examine_source",
+    "group_violations",
     "held_back",
     "judge_parts",
 ]
 
-# In place of a column: the rows of a group, those of one of its people, or those that ask for a k of their own.
-SIZE, PERSON, OWN_K = -1, -2, -3
-MOST_PAIRS = 500_000  # pairs of cells that are kept at a time
+Codes = NDArray[np.int32]
 
 
 class GroupCount(NamedTuple):
-    """The rows of a group in one part, or those of them that have one sensitive cell.
+    """The rows of a group, or those of them that have one sensitive cell.
 
     Attributes:
-        group: The released quasi-identifier cells.
+        group: What tells the group from others.
         column: The place of the sensitive column among those that models count; or SIZE, PERSON or OWN_K.
         cell: The sensitive cell, the person, or the k that is asked for.
         rows: The number of rows.
@@ -78,20 +91,20 @@ class PartFacts(NamedTuple):
     """What was found in one part.
 
     Attributes:
-        rows: The number of its rows.
-        bag: The sum of the hashes of its rows, with the cells that they were made from.
+        bag: Its rows, with the cells that they were made from.
         first: Its first row.
         last: Its last row.
         sha256: The hash of its bytes.
         violations: What is wrong with it.
+        rows: The number of its rows.
     """
 
-    rows: int
-    bag: int
+    bag: Bag
     first: Sequence[str]
     last: Sequence[str]
     sha256: str
     violations: Sequence[Violation]
+    rows: int
 
 
 class SourceFacts(NamedTuple):
@@ -99,13 +112,11 @@ class SourceFacts(NamedTuple):
 
     Attributes:
         rows: The number of its rows.
-        kept: The number of those that are released.
-        bag: The sum of the hashes of these.
+        bag: Those that are released.
     """
 
     rows: int
-    kept: int
-    bag: int
+    bag: Bag
 
 
 class GroupFacts(NamedTuple):
@@ -116,19 +127,19 @@ class GroupFacts(NamedTuple):
         smallest: The rows of the smallest.
         small: The number of groups with fewer than k rows, or people.
         least: The rows, or people, of the smallest by that count.
-        violations: The models that groups fail.
+        failing: By model, the number of groups that fail it.
     """
 
     groups: int
     smallest: int
     small: int
     least: int
-    violations: Sequence[Violation]
+    failing: Mapping[str, int]
 
 
 def examine_part(
-    path: PathName, schema: Schema, goal: Goal, key: bytes, witness: Rows | None
-) -> tuple[PartFacts, Iterator[GroupCount]]:
+    path: PathName, schema: Schema, goal: Goal, key: bytes, dealt: Dealt | None
+) -> tuple[PartFacts, list[GroupCounts]]:
     """Examine one part of a release.
 
     Args:
@@ -136,36 +147,22 @@ def examine_part(
         schema: The columns of the source; the file must have the released ones and no others.
         goal: What the release must meet besides k.
         key: The key of the hashes, new for each release.
-        witness: For each row, the quasi-identifier cells that it was made from, in the order of the file, and its cells
-            of `held_back` columns; None for a full-domain release.
+        dealt: What the maker states about the rows of the part; None for a full-domain release.
 
     Returns:
         What was found, and the counts of its groups.
     """
-    labels = goal.get("labels") or {}
-    checks = ModelChecks.of_goal(goal, schema)
-    file, recount = WrittenFile(path), Recount(schema, labels, checks)
-    made_from = None if witness is None else _MadeFrom(schema, labels, witness, key)
-    bag, first, last = 0, list[str](), list[str]()
+    table = CodedBlocks(path, Dialect(), keep_blank=True)
+    examined = Examined(schema, table, dealt, key, goal)
     try:
-        for number, chunk in enumerate(file.chunks()):
-            rows = chunk[1:] if number == 0 else list(chunk)
-            if made_from is None:
-                bag += bag_of(rows, key)
-            else:
-                made_from.add(rows)
-            first = first or next(iter(rows), [])
-            last = rows[-1] if rows else last
-            recount.add(chunk)
+        for block in table.blocks():
+            examined.add(block)
     except UnreadableError as error:
-        return PartFacts(recount.rows, 0, [], [], "", file.broken(error)), iter(())
-    violations = file.violations() + recount.header_violations + recount.row_violations()
-    if made_from is not None:
-        violations += made_from.violations(recount.rows)
-        violations += _limit_violations(schema, recount, goal)
-        bag = made_from.bag
-    more = {} if made_from is None else made_from.held_back
-    return PartFacts(recount.rows, bag % BAG, first, last, _digest(path), violations), _counts(recount, checks, more)
+        return PartFacts(EMPTY, [], [], "", [Violation("file", error.reason)], examined.rows), []
+    violations = examined.file_violations(path) + examined.order.violations() + examined.violations()
+    order = examined.order
+    facts = PartFacts(examined.bag, order.first, order.last, _digest(path), violations, examined.rows)
+    return facts, examined.group_counts()
 
 
 def _digest(path: PathName) -> str:
@@ -173,126 +170,110 @@ def _digest(path: PathName) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def held_back(schema: Schema) -> list[str]:
-    """Return the columns that are counted but not released: people, and the k of rows."""
-    return [*schema.names(Role.PERSON), *schema.names(Role.PERSONAL_K)]
-
-
-def _limit_violations(schema: Schema, recount: Recount, goal: Goal) -> list[Violation]:
-    """Return the columns whose cells are wider than their limits."""
-    violations = []
-    for place, name in enumerate(recount.cells):
-        column = next(column for column in schema.qi if column.name == name)
-        if any(column.limits):
-            cells = sorted({group[place] for group in recount.groups})
-            ladder = (goal.get("ladders") or {}).get(name, {})
-            limited = LimitedCells(column, column.limits, Cells.of(column, schema.missing), ladder)
-            coded = CodedColumn(cells, np.arange(len(cells), dtype=np.int32))
-            violations += limit_violations(coded, limited, np.ones(len(cells), dtype=np.int64))
-    return violations
-
-
-class _MadeFrom:
-    """Released rows beside the cells that they were made from, row after row.
+def examine_source(table: SourceTable, schema: Schema, key: bytes, claimed: Claimed | None) -> SourceFacts:
+    """Examine a part of the source, or of the rows that are left out.
 
     Args:
-        schema: The columns of the source.
-        labels: By column, the values that each label of its hierarchy means.
-        witness: For each released row, the quasi-identifier cells that it was made from, and those held back.
-        key: The key of the hashes.
-    """
-
-    def __init__(
-        self, schema: Schema, labels: Mapping[str, Mapping[str, Iterable[str]]], witness: Rows, key: bytes
-    ) -> None:
-        names = [column.name for column in schema.released]
-        self._cells = quasi_identifier_cells(schema, labels)
-        self._positions = sorted((names.index(name), name) for name in self._cells)
-        self._group = [names.index(name) for name in self._cells]
-        self._width = len(names)
-        self._witness = (cells for chunk in witness for cells in chunk)
-        self._key = key
-        self._pairs: dict[str, dict[tuple[str, str], int]] = {name: {} for name in self._cells}
-        self._false: dict[str, list[int]] = {name: [] for name in self._cells}
-        people = schema.names(Role.PERSON)
-        self._columns = [PERSON if name in people else OWN_K for name in held_back(schema)]
-        self._n_read = 0
-        self.held_back: Counter[tuple[Group, int, str]] = Counter()
-        self.bag = 0
-
-    def add(self, rows: Sequence[Sequence[str]]) -> None:
-        """Read the next rows of the file."""
-        restored = []
-        n_stated = len(self._positions)
-        for row in rows:
-            self._n_read += 1
-            origin = next(self._witness, None)
-            if origin is None or len(row) != self._width or len(origin) != n_stated + len(self._columns):
-                continue
-            cells = list(row)
-            for column, cell in zip(self._columns, origin[n_stated:], strict=True):
-                self.held_back[tuple(row[place] for place in self._group), column, cell] += 1
-            for (position, name), cell in zip(self._positions, origin[:n_stated], strict=True):
-                self._pairs[name].setdefault((cell, cells[position]), self._n_read)
-                cells[position] = cell
-            restored.append([*cells, *origin[n_stated:]])
-        self.bag += bag_of(restored, self._key)
-        if sum(map(len, self._pairs.values())) > MOST_PAIRS:
-            self._judge_pairs()
-
-    def violations(self, n_rows: int) -> list[Violation]:
-        """Return the columns whose cells do not cover their source, and whether rows have no source."""
-        self._judge_pairs()
-        violations = []
-        for _, name in self._positions:
-            if rows := self._false[name]:
-                text = f"{plural(len(rows), 'distinct cell')} {'does' if len(rows) == 1 else 'do'} not cover the source"
-                violations.append(Violation(f"column {name!r}", text, min(rows)))
-        if next(self._witness, None) is not None:
-            violations.append(Violation("rows", f"more than {plural(n_rows, 'row')} should have been written"))
-        return violations
-
-    def _judge_pairs(self) -> None:
-        for name, pairs in self._pairs.items():
-            cells = self._cells[name]
-            self._false[name] += [row for (cell, shown), row in pairs.items() if not is_true(cells, cell, shown)]
-            pairs.clear()
-
-
-def _counts(
-    recount: Recount, checks: ModelChecks, held_back: Mapping[tuple[Group, int, str], int]
-) -> Iterator[GroupCount]:
-    for group, rows in recount.groups.items():
-        yield GroupCount(group, SIZE, "", rows)
-    for (group, column, cell), rows in held_back.items():
-        yield GroupCount(group, column, cell, rows)
-    for column, name in enumerate(checks.columns):
-        for group, cells in checks.cell_counts(name).items():
-            for cell, rows in cells.items():
-                yield GroupCount(group, column, cell, rows)
-
-
-def examine_source(rows: Rows, schema: Schema, key: bytes, claimed: Claimed | None) -> SourceFacts:
-    """Examine a part of the source.
-
-    Args:
-        rows: Its rows: the released columns in order, then, for a release of groups, those of `held_back`.
+        table: The part.
         schema: The columns of the source.
         key: The key of the hashes.
         claimed: What the maker claims of a full-domain release; None for a release of groups, which has every row.
     """
-    if claimed is not None:
-        n_source, n_kept, bag = recode(schema, rows, claimed, key)
-        return SourceFacts(n_source, n_kept, bag % BAG)
-    n_source = bag = 0
-    for chunk in rows:
-        n_source += len(chunk)
-        bag += bag_of(chunk, key)
-    return SourceFacts(n_source, n_source, bag % BAG)
+    names = [column.name for column in schema.released] + ([] if claimed is not None else held_back(schema))
+    keys = [TextKeys(key, i) for i in range(len(names))]
+    labels = {i: _Labels(claimed.maps[n], keys[i]) for i, n in enumerate(names) if claimed and n in claimed.maps}
+    kept = None if claimed is None else _kept_keys(claimed, names, keys)
+    n_rows, bag = 0, EMPTY
+    for block in table.blocks(names):
+        height = len(block[0][1])
+        shown, is_released = list[Keys](), np.ones(height, dtype=bool)
+        for i, (column, codes) in enumerate(block):
+            if i in labels:
+                own, has_label = labels[i].of(column, codes)
+                is_released &= has_label
+                shown.append(own)
+            else:
+                shown.append(keys[i].of(column, codes))
+        if kept is not None:
+            is_released &= are_among(total_keys([shown[i] for i in labels], height), kept)
+        n_rows += height
+        bag = add_rows(bag, total_keys(shown, height)[:, is_released])
+    return SourceFacts(n_rows, bag)
 
 
-def examine_groups(counts: Iterable[GroupCount], schema: Schema, k: int, goal: Goal) -> GroupFacts:
-    """Examine groups, each with all of its counts; a model that compares with the table needs all groups."""
+def _kept_keys(claimed: Claimed, names: Sequence[str], keys: Sequence[TextKeys]) -> Keys | None:
+    """Return the keys of the groups that are released; None if all are."""
+    if claimed.kept is None:
+        return None
+    groups = list(claimed.kept)
+    total = np.zeros((2, len(groups)), dtype=np.uint64)
+    for place, name in enumerate(claimed.maps):
+        column = BlockColumn()
+        codes = column.code([group[place] for group in groups])
+        total += TextKeys.like(keys[names.index(name)]).of(column, codes)
+    return total
+
+
+class _Labels:
+    """The labels that stand for the cells of a column.
+
+    Args:
+        label_of: The label of each cell.
+        keys: The secret numbers of the column's texts.
+    """
+
+    def __init__(self, label_of: Mapping[str, str], keys: TextKeys) -> None:
+        self._label_of, self._keys = label_of, TextKeys.like(keys)
+        self._labels = BlockColumn()
+        self._labels.code([""])  # stands for a cell without a label
+        self._places = np.empty(0, dtype=np.int32)
+        self._has_label = np.empty(0, dtype=bool)
+        self._epoch = 0
+
+    def of(self, column: BlockColumn, codes: Codes) -> tuple[Keys, NDArray[np.bool_]]:
+        """Return the secret numbers of the labels of some cells, and whether they have one."""
+        if column.epoch != self._epoch:
+            self._places, self._has_label = self._places[:0], self._has_label[:0]
+            self._epoch = column.epoch
+        new = [self._label_of.get(text) for text in column.texts[len(self._places) :]]
+        if new:
+            self._places = np.concatenate([self._places, self._labels.code([label or "" for label in new])])
+            self._has_label = np.concatenate([self._has_label, np.array([label is not None for label in new])])
+        return self._keys.of(self._labels, self._places[codes]), self._has_label[codes]
+
+
+def count_groups(table: SourceTable, schema: Schema, goal: Goal, key: bytes) -> list[GroupCounts]:
+    """Count the groups of a part of a table that nothing else is known about.
+
+    Args:
+        table: The part.
+        schema: The quasi-identifiers, and the columns that models count.
+        goal: The models.
+        key: The key of the hashes.
+    """
+    checks, qi = ModelChecks.of_goal(goal, schema), schema.names(Role.QI)
+    tally = GroupTally(checks, {}, counts_people=False)
+    keys, n_rows = [TextKeys(key, i) for i in range(len(qi))], 0
+    for block in table.blocks([*qi, *checks.columns]):
+        height = len(block[0][1])
+        groups = total_keys([own.of(*each) for own, each in zip(keys, block, strict=False)], height)
+        tally.add(groups, n_rows + 1, None, dict(zip(checks.columns, block[len(qi) :], strict=True)), 0)
+        n_rows += height
+    return tally.listed([])
+
+
+def examine_groups(
+    counts: Iterable[GroupCount], schema: Schema, k: int, goal: Goal, table: TableCounts | None = None
+) -> GroupFacts:
+    """Examine groups, each with all of its counts.
+
+    Args:
+        counts: The counts.
+        schema: The columns of the source.
+        k: The size that every group must have.
+        goal: What the release must meet besides k.
+        table: What was counted over all groups; None if these groups are all.
+    """
     checks = ModelChecks.of_goal(goal, schema)
     groups: Counter[Group] = Counter()
     people: dict[Group, set[str]] = {}
@@ -311,9 +292,21 @@ def examine_groups(counts: Iterable[GroupCount], schema: Schema, k: int, goal: G
         sizes = {group: len(people.get(group, ())) for group in groups}
     small = sum(size < k for size in sizes.values())
     cells = quasi_identifier_cells(schema, goal.get("labels") or {})
-    violations = checks.violations(groups, sizes, None, cells)
+    failing = {title: len(found) for title, found in checks.failing(groups, sizes, cells, table=table) if found}
     smallest = min(groups.values(), default=0)
-    return GroupFacts(len(groups), smallest, small, min(sizes.values(), default=0), violations)
+    return GroupFacts(len(groups), smallest, small, min(sizes.values(), default=0), failing)
+
+
+def group_violations(groups: Sequence[GroupFacts], k: int) -> list[Violation]:
+    """Return whether groups are smaller than k, and the models that groups fail."""
+    n_groups, violations = sum(each.groups for each in groups), []
+    if small := sum(each.small for each in groups):
+        least = min(each.least for each in groups if each.groups)
+        violations.append(small_groups_violation(k, small, n_groups, least))
+    failing: Counter[str] = Counter()
+    for each in groups:
+        failing.update(each.failing)
+    return violations + [failure(title, n, n_groups) for title, n in failing.items()]
 
 
 def judge_parts(
@@ -345,19 +338,17 @@ def judge_parts(
     violations += suppression_violations(n_source - n_rows, n_source, limit)
     if not n_rows:
         violations.append(NO_ROWS)
-    if small := sum(each.small for each in groups):
-        least = min(each.least for each in groups if each.groups)
-        violations.append(small_groups_violation(k, small, n_groups, least))
-    violations += [violation for each in groups for violation in each.violations]
+    violations += group_violations(groups, k)
     counts = {"rows": n_rows, "suppressed_rows": n_source - n_rows, "groups": n_groups, "smallest_group": smallest}
     violations += claim_violations(claimed.counts, counts)
     if any(list(a.last) > list(b.first) for a, b in pairwise(parts)):
         violations.append(Violation("order", "the parts are not sorted by their cells"))
     if claimed.maps:
         violations += label_violations(schema, claimed.maps, goal.get("labels") or {})
-    n_kept = sum(each.kept for each in source) - sum(each.rows for each in left_out)
-    made = sum(part.bag for part in parts) + sum(each.bag for each in left_out)
-    if n_kept != n_rows or (sum(each.bag for each in source) - made) % BAG:
+    expected = add_bags(each.bag for each in source)
+    made = add_bags([*(part.bag for part in parts), *(each.bag for each in left_out)])
+    n_kept = expected[2] - sum(each.rows for each in left_out)
+    if n_kept != n_rows or expected != made:
         text = f"the parts do not have exactly the {plural(n_kept, 'row')} that are made from the source"
         violations.append(Violation("rows", text))
     return replace(judge(k, n_rows, {}, violations), groups=n_groups, smallest_group=smallest)
@@ -367,6 +358,6 @@ def _in_part(violation: Violation, number: int) -> Violation:
     return Violation(f"part {number}, {violation.where}", violation.text, violation.row)
 
 
-def cell_texts(columns: Mapping[str, Sequence[object]]) -> list[list[str]]:
-    """Return rows of text from columns of Python values, as the verifier reads the cells of a frame."""
-    return list(map(list, zip(*(map(cell_text, values) for values in columns.values()), strict=True)))
+def cell_texts(columns: Iterable[Sequence[object]]) -> list[list[str]]:
+    """Return columns of Python values as text, as the verifier reads the cells of a frame."""
+    return [list(map(cell_text, values)) for values in columns]

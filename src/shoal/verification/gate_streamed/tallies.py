@@ -13,7 +13,10 @@ from shoal.verification.gate_streamed.blocks import BlockColumn
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.verdict import Violation, small_groups_violation
 
-__all__ = ["GroupTally", "RowOrder"]
+__all__ = ["OWN_K", "PERSON", "SIZE", "GroupCounts", "GroupTally", "RowOrder"]
+
+# In place of a column: the rows of a group, those of one of its people, or those that ask for a k of their own.
+SIZE, PERSON, OWN_K = -1, -2, -3
 
 LEAST_PENDING = 1_000_000  # runs of rows that are merged at once
 MOST_RANKED = 50_000  # distinct cells of a column that are sorted whenever a block brings new ones
@@ -26,7 +29,8 @@ class RowOrder:
     """Whether the rows of a file are sorted by their cells, the first column first."""
 
     def __init__(self) -> None:
-        self._last: list[str] = []
+        self.first: list[str] = []  # the first row
+        self.last: list[str] = []  # the last row so far
         self._n_rows = self._first_unsorted = 0
         self._ranks: dict[int, tuple[int, int, NDArray[np.int64]]] = {}
 
@@ -34,11 +38,12 @@ class RowOrder:
         """Look at the next rows."""
         first = [column.texts[codes[0]] for column, codes in zip(columns, block, strict=True)]
         if not self._first_unsorted:
-            if first < self._last:
+            if first < self.last:
                 self._first_unsorted = self._n_rows + 1
             else:
                 self._compare(columns, block)
-        self._last = [column.texts[codes[-1]] for column, codes in zip(columns, block, strict=True)]
+        self.first = self.first or first
+        self.last = [column.texts[codes[-1]] for column, codes in zip(columns, block, strict=True)]
         self._n_rows += len(block[0])
 
     def violations(self) -> list[Violation]:
@@ -136,6 +141,24 @@ class _Counter:
         return self._parts[0]
 
 
+class GroupCounts(NamedTuple):
+    """What was counted in groups: their rows, or those of them that have the same cell.
+
+    Attributes:
+        column: The place of the sensitive column among those that models count; or SIZE, PERSON or OWN_K.
+        groups: The keys of the groups, one for each count.
+        cells: The distinct cells: sensitive ones, people, or the k that is asked for.
+        codes: The place among them of the cell of each count.
+        rows: The number of rows of each count.
+    """
+
+    column: int
+    groups: Keys
+    cells: list[str]
+    codes: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+
 class GroupTally:
     """The groups of a file, known by keys: their rows, or people, and what models count in them.
 
@@ -191,6 +214,13 @@ class GroupTally:
         """Return the number of groups and the rows of the smallest."""
         rows = self._rows.merged().rows
         return {"groups": len(rows), "smallest_group": int(rows.min(initial=rows[0])) if len(rows) else 0}
+
+    def listed(self, people: list[str]) -> list[GroupCounts]:
+        """Return what was counted; people: the person behind each number."""
+        counted = [(SIZE, [""], self._rows), (PERSON, people, self._people), (OWN_K, list(self._ks), self._asked)]
+        counted += [(i, list(self._texts[name]), self._values[name]) for i, name in enumerate(self.columns)]
+        found = [(column, cells, counter.merged()) for column, cells, counter in counted]
+        return [GroupCounts(column, own.keys, cells, own.codes, own.rows) for column, cells, own in found]
 
     def sizes(self) -> NDArray[np.int64]:
         """Return the rows of each group, or its people."""

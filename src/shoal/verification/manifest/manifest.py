@@ -20,7 +20,7 @@ from shoal.schema import INPUT, Column, Kind, Reading, Role
 from shoal.verification.cells.marks import OtherMark, as_released
 from shoal.verification.models.plain_values import model_words
 from shoal.verification.reading.files import unreadable
-from shoal.verification.verdict import Violation
+from shoal.verification.verdict import Violation, plural
 
 __all__ = ["ANY", "AT_MOST", "BY_ITSELF", "FEW", "Manifest", "sha256_of"]
 
@@ -42,7 +42,8 @@ class Manifest:
     Attributes:
         place: The path of the manifest, for messages.
         file: The name of the released file.
-        sha256: The hash of the released file.
+        sha256: The hash of the released file; empty for a release in parts.
+        parts: The hash of each part of such a release, by name.
         k: The size that every group must have.
         words: The privacy models in words.
         models: The same models as plain values; None if the manifest does not state them.
@@ -98,6 +99,7 @@ class Manifest:
     format: int = 1
     marks: tuple[str, str] = (".", "")
     content: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    parts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def origins(self) -> dict[str, str]:
@@ -147,6 +149,22 @@ class Manifest:
             if os.path.isfile(place) and sha256_of(place) != self.beside[name]:
                 violations.append(Violation(f"file {name!r}", "its hash differs from that of the manifest"))
         return violations + self._contradictions()
+
+    def parts_violations(self, hashes: Mapping[str, str]) -> list[Violation]:
+        """Return where the manifest contradicts itself, or the parts of a release; hashes: those found, by name."""
+        n_absent, n_extra = len(self.parts.keys() - hashes.keys()), len(hashes.keys() - self.parts.keys())
+        n_changed = sum(self.parts[name] != found for name, found in hashes.items() if name in self.parts)
+        counts = [
+            (n_absent, "of the manifest {} missing"),
+            (n_extra, "{} not in the manifest"),
+            (n_changed, "{} another hash than in the manifest"),
+        ]
+        verbs = {True: ("is", "is", "has"), False: ("are", "are", "have")}
+        return [
+            Violation("parts", f"{plural(n, 'part')} {text.format(verbs[n == 1][i])}")
+            for i, (n, text) in enumerate(counts)
+            if n
+        ] + self._contradictions()
 
     def notes(self, path: PathName) -> list[Note]:
         """Return the files that the manifest names and that are not beside the release."""

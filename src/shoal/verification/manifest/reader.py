@@ -36,6 +36,7 @@ PathName = str | os.PathLike[str]
 
 MOST_BYTES = 1 << 24
 MOST_ENTRIES = 1_000  # models, and files beside the release
+MOST_PARTS = 100_000
 LONGEST_LIMIT = 50  # characters: a number, a period of the calendar, or the number of a level
 LONGEST_CODING = 1_000  # characters: what a recoding was given, and the text that it shows
 SUFFIX = ".manifest.json"
@@ -110,12 +111,13 @@ class _Reader:
         """Return the manifest."""
         measures = self._value("measures", dict, required=True)
         layout = _Reader(self._place, self._value("layout", dict) or {})
-        columns = self._columns()
+        columns, parts = self._columns(), self._files("parts", MOST_PARTS)
         names = [column.name for column in columns]
         return Manifest(
             place=self._place,
             file=self._value("file", str, required=True),
-            sha256=self._hash("sha256", self._value("sha256", str, required=True)),
+            sha256="" if parts else self._hash("sha256", self._value("sha256", str, required=True)),
+            parts=parts,
             k=self._count("k", self._content, least=1),
             words=self._texts("models"),
             models=self._models(),
@@ -136,7 +138,7 @@ class _Reader:
             decimal=layout._decimal(),
             numbers=layout._names("numbers", names),
             numbered=self._value("duplicate_columns", str) == NUMBERED,
-            beside=self._beside(),
+            beside=self._files("beside", MOST_ENTRIES),
             format=self._format(),
             marks=self._marks(),
             content=self._content,
@@ -314,10 +316,10 @@ class _Reader:
             self._fail("columns", "a list of columns whose order is a list of different texts")
         return replace(column, **texts, order=tuple(order))
 
-    def _beside(self) -> dict[str, str]:
-        files = self._value("beside", dict) or {}
-        if len(files) > MOST_ENTRIES or any(
+    def _files(self, key: str, most: int) -> dict[str, str]:
+        files = self._value(key, dict) or {}
+        if len(files) > most or any(
             os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name for name in files
         ):
-            self._fail("beside", "an object of file names without folders")
-        return {name: self._hash("beside", digest) for name, digest in files.items()}
+            self._fail(key, "an object of file names without folders")
+        return {name: self._hash(key, digest) for name, digest in files.items()}

@@ -13,18 +13,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypedDict
+from itertools import chain
+from typing import Any, NamedTuple, TypedDict
 
 from shoal.errors import UsageError, setting
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.cells.forms import with_form
-from shoal.verification.models.judges import JUDGES, Evidence
+from shoal.verification.models.judges import JUDGES, Evidence, TableFacts
 from shoal.verification.models.population import count_fitting
 from shoal.verification.reading.coded import CodedTable
 from shoal.verification.verdict import FirstRow, Group, Violation, exact, plural
 
-__all__ = ["POPULATION_MODELS", "Goal", "ModelChecks", "guess_kind", "has_judge", "read_column"]
+__all__ = [
+    "POPULATION_MODELS",
+    "Goal",
+    "ModelChecks",
+    "TableCounts",
+    "failure",
+    "guess_kind",
+    "has_judge",
+    "read_column",
+]
 
 LONGEST_K = 18  # digits
 PADDED = re.compile(r"[+-]?0[0-9]")
@@ -50,6 +60,38 @@ class Goal(TypedDict, total=False):
     models: Iterable[Any]
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None
     ladders: Mapping[str, Mapping[str, Sequence[str]]] | None
+
+
+class TableCounts(NamedTuple):
+    """What was counted over all groups, for those who judge some of them.
+
+    Attributes:
+        cells: By sensitive column, the rows of each cell.
+        sizes: How many groups have each size, in rows or people.
+        rows: The number of rows.
+        lone_rows: The rows of the groups of one row or person.
+    """
+
+    cells: Mapping[str, Mapping[str, int]]
+    sizes: Counter[int]
+    rows: int
+    lone_rows: int
+
+
+class ColumnValues(NamedTuple):
+    """The values of a sensitive column.
+
+    Attributes:
+        groups: The rows of each value in each group.
+        kind: The kind of the column.
+        paths: The labels of each value.
+        total: The rows of each value in the table, if these are known.
+    """
+
+    groups: dict[Group, Counter[Any]]
+    kind: str | None
+    paths: dict[Any, Sequence[str]]
+    total: Counter[Any]
 
 
 class ModelChecks:
@@ -146,34 +188,51 @@ class ModelChecks:
         Raises:
             UsageError: A model needs a population, an order or a hierarchy that is not there.
         """
-        failing_groups = []
+        return [
+            failure(title, len(failing), len(rows), first_row and min(map(first_row, failing[:MOST_SEARCHED])))
+            for title, failing in self.failing(rows, sizes, cells, population)
+            if failing
+        ]
+
+    def failing(
+        self,
+        rows: Mapping[Group, int],
+        sizes: Mapping[Group, int],
+        cells: Mapping[str, Cells],
+        population: CodedTable | Mapping[str, Sequence[str]] | None = None,
+        table: TableCounts | None = None,
+    ) -> list[tuple[str, list[Group]]]:
+        """Return each model with the groups that fail it; see `violations`.
+
+        Args:
+            rows: The rows of each group.
+            sizes: The rows or persons of each group.
+            cells: How to read each quasi-identifier.
+            population: The population.
+            table: What was counted over all groups; None if these groups are all.
+        """
         small = [group for group, largest_k in self._largest_k.items() if sizes[group] < largest_k]
-        failing_groups.append(("each row's own k", small))
+        failing_groups = [("each row's own k", small)]
         fitting: dict[Group, int] = {}
         if self.needs_population:
             if population is None:
                 raise UsageError(f"a model counts the population. Use {setting('population')} to give its table.")
             fitting = count_fitting(list(rows), cells, population)
-        values = {name: self.values_of(name) for name in self.columns}
+        values = {name: self.values_of(name, table) for name in self.columns}
         for spec in self._models:
             if spec["name"] not in SIZE_MODELS:
                 name = str(spec.get("column", ""))
-                evidence = Evidence(spec, rows, sizes, fitting, *(values[name] if name else ({}, None, {})))
+                own, kind, paths, total = values[name] if name else ColumnValues({}, None, {}, Counter())
+                whole = None if table is None else TableFacts(total, table.sizes, table.rows, table.lone_rows)
+                evidence = Evidence(spec, rows, sizes, fitting, own, kind, paths, whole)
                 failing_groups.append((_title(spec), JUDGES[spec["name"]](evidence)))
-        return [
-            Violation(
-                title,
-                f"{len(failing)} of {plural(len(rows), 'group')} {'fails' if len(failing) == 1 else 'fail'}",
-                first_row and min(map(first_row, failing[:MOST_SEARCHED])),
-            )
-            for title, failing in failing_groups
-            if failing
-        ]
+        return failing_groups
 
-    def values_of(self, name: str) -> tuple[dict[Group, Counter[Any]], str | None, dict[Any, Sequence[str]]]:
-        """Return the rows of each value in each group, the kind of the column, and the labels of each value."""
-        column = self._column_of[name]
-        texts = {normalise(cell) for counts in self._counts[name].values() for cell in counts} - self._missing
+    def values_of(self, name: str, table: TableCounts | None = None) -> ColumnValues:
+        """Return how the cells of a column count; its kind is that of all its cells, in these groups or the table."""
+        column, groups = self._column_of[name], self._counts[name]
+        known = chain.from_iterable(groups.values()) if table is None else table.cells[name]
+        texts = set(map(normalise, known)) - self._missing
         column = read_column(column, sorted(texts))
         kind, cells = column.kind, Cells.of(column)
 
@@ -181,13 +240,21 @@ class ModelChecks:
             normal = normalise(text)
             return None if normal in self._missing else cells.place(normal)
 
-        value_counts: dict[Group, Counter[Any]] = {}
-        for group, counts in self._counts[name].items():
-            value_counts[group] = Counter()
+        def counted(counts: Mapping[str, int]) -> Counter[Any]:
+            found: Counter[Any] = Counter()
             for cell, n in counts.items():
-                value_counts[group][value(cell)] += n
+                found[value(cell)] += n
+            return found
+
         paths = {value(text): labels for text, labels in self._paths.get(name, {}).items()}
-        return value_counts, kind, paths
+        total = Counter[Any]() if table is None else counted(table.cells[name])
+        return ColumnValues({group: counted(counts) for group, counts in groups.items()}, kind, paths, total)
+
+
+def failure(title: str, n_failing: int, n_groups: int, row: int | None = None) -> Violation:
+    """Return that some groups fail a model; row: the first row of one of them."""
+    text = f"{n_failing} of {plural(n_groups, 'group')} {'fails' if n_failing == 1 else 'fail'}"
+    return Violation(title, text, row)
 
 
 def has_judge(spec: Mapping[str, Any]) -> bool:

@@ -134,32 +134,20 @@ def describe_groups(rows: Mapping[Group, int], columns: Mapping[str, Values]) ->
     return Description(k, sum(rows.values()), len(rows), reached)
 
 
-class _Narrowed(Evidence):
-    """The groups that still count in a search; distributions stay those of the whole release."""
-
-    whole: Counter[Any]
-
-    def totals(self) -> Counter[Any]:
-        """Return the rows of each value in the release."""
-        return self.whole
-
-
 class _Search:
     """Searches the parameters that all groups pass for one sensitive column."""
 
     def __init__(self, column: str, rows: Mapping[Group, int], values: Values, k: int) -> None:
         self._column, self._k = column, k
-        self._case = _Narrowed({}, rows, rows, {}, *values)
-        whole = Evidence.totals(self._case)
+        case = Evidence({}, rows, rows, {}, *values)
         # Every model here judges a group by the rows of its values alone, so one of several alike is enough.
-        alike = {frozenset(counts.items()): group for group, counts in self._case.values.items()}
-        self._case = self._case._replace(values={group: self._case.values[group] for group in alike.values()})
-        self._case.whole = whole
+        alike = {frozenset(counts.items()): group for group, counts in case.values.items()}
+        self._case = case._replace(values={group: case.values[group] for group in alike.values()}, whole=case.table())
         self._most = sum(rows.values())
 
     def models(self) -> ReachedModels:
         """Return the strongest models that all groups pass."""
-        l = self._largest("distinct-l", lambda l: {"l": l}, len(self._case.whole))
+        l = self._largest("distinct-l", lambda l: {"l": l}, len(self._case.table().values))
         entropy = self._largest("entropy-l", lambda n: {"l": _share(n)}, (l + 1) * STEPS, least=STEPS)
         case = self._case
         ordered = "ordered" if case.kind in ORDERED else "equal"
@@ -211,16 +199,12 @@ class _Search:
                 low = middle
         return low
 
-    def _failing(self, name: str, spec: Mapping[str, Any], case: _Narrowed) -> list[Group]:
-        judged = case._replace(spec={"name": name, "column": self._column, **spec})
-        judged.whole = self._case.whole
-        return JUDGES[name](judged)
+    def _failing(self, name: str, spec: Mapping[str, Any], case: Evidence) -> list[Group]:
+        return JUDGES[name](case._replace(spec={"name": name, "column": self._column, **spec}))
 
-    def _narrow(self, groups: list[Group]) -> _Narrowed:
+    def _narrow(self, groups: list[Group]) -> Evidence:
         """Return the case of some groups: the only ones that can fail a weaker parameter."""
-        narrowed = self._case._replace(values={group: self._case.values[group] for group in groups})
-        narrowed.whole = self._case.whole
-        return narrowed
+        return self._case._replace(values={group: self._case.values[group] for group in groups})
 
 
 def _share(n: int) -> Fraction:

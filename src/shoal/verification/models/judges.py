@@ -18,7 +18,7 @@ from shoal.verification.models.population_uniques import estimate_uniques
 from shoal.verification.models.sampling import least_group
 from shoal.verification.verdict import Group, exact
 
-__all__ = ["JUDGES", "ORDERED", "Evidence"]
+__all__ = ["JUDGES", "ORDERED", "Evidence", "TableFacts"]
 
 LOG_DIGITS = 60
 CLOSE = 1e-9  # floats closer than this are compared again, exactly
@@ -26,6 +26,22 @@ MOST_ROWS = 20_000  # powers of counts are computed exactly up to this many rows
 PRECISION = 50
 ORDERED = ("numeric", "date", "ordered", "boolean")  # the kinds whose values have an order
 EULER = Decimal("0.57721566490153286060651209008240243104215933593992")
+
+
+class TableFacts(NamedTuple):
+    """What is known of all groups where a judge sees only some of them.
+
+    Attributes:
+        values: The rows of each value of the model's column.
+        sizes: How many groups have each size.
+        rows: The number of rows.
+        lone_rows: The rows of the groups of one row or person.
+    """
+
+    values: Counter[Any]
+    sizes: Counter[int]
+    rows: int
+    lone_rows: int
 
 
 class Evidence(NamedTuple):
@@ -39,6 +55,7 @@ class Evidence(NamedTuple):
         values: The rows of each value of the model's column in each group.
         kind: The kind of the column.
         paths: The labels of each value in the column's hierarchy, from level 1 up.
+        whole: What is known of all groups; None if these groups are all.
     """
 
     spec: Mapping[str, Any]
@@ -48,6 +65,7 @@ class Evidence(NamedTuple):
     values: Mapping[Group, Counter[Any]]
     kind: str | None
     paths: Mapping[Any, Sequence[str]]
+    whole: TableFacts | None = None
 
     def fraction(self, name: str) -> Fraction:
         """Return a threshold of the model."""
@@ -60,12 +78,15 @@ class Evidence(NamedTuple):
         """Return an integer parameter of the model."""
         return int(self.spec.get(name, default))
 
-    def totals(self) -> Counter[Any]:
-        """Return the rows of each value in the release."""
+    def table(self) -> TableFacts:
+        """Return what is known of all groups."""
+        if self.whole is not None:
+            return self.whole
         total: Counter[Any] = Counter()
         for counts in self.values.values():
             total.update(counts)
-        return total
+        lone_rows = sum(self.rows[group] for group, size in self.sizes.items() if size == 1)
+        return TableFacts(total, Counter(self.sizes.values()), sum(self.rows.values()), lone_rows)
 
 
 def _frequencies(counts: Counter[Any]) -> list[int]:
@@ -158,7 +179,7 @@ def _closeness(case: Evidence) -> list[Group]:
     distance = case.spec.get("distance") or (
         "hierarchical" if case.paths else "ordered" if case.kind in ORDERED else "equal"
     )
-    t, totals = case.fraction("t"), case.totals()
+    t, totals = case.fraction("t"), case.table().values
     total = totals.total()
     if distance == "ordered":
         order = _order(case, totals)
@@ -212,7 +233,7 @@ def _level_work(counts: Counter[Any], totals: Counter[Any], paths: Mapping[Any, 
 
 def _disclosure(case: Evidence) -> list[Group]:
     """Return the groups in which the share of a value differs from that in the release by a factor of 2^delta."""
-    delta, totals = case.fraction("delta"), case.totals()
+    delta, totals = case.fraction("delta"), case.table().values
     total = totals.total()
 
     def is_far(group_rows: int, table_rows: int) -> bool:
@@ -238,7 +259,7 @@ def _disclosure(case: Evidence) -> list[Group]:
 
 def _likeness(case: Evidence) -> list[Group]:
     """Return the groups in which the relative gain of a value over the release exceeds beta."""
-    beta, totals = case.fraction("beta"), case.totals()
+    beta, totals = case.fraction("beta"), case.table().values
     total = totals.total()
     largest_share = {}
     for value, rows in totals.items():
@@ -278,10 +299,15 @@ def _maximal_risk(case: Evidence) -> list[Group]:
 
 def _average_risk(case: Evidence) -> list[Group]:
     """Return the groups above the limit if the average re-identification risk is above it."""
-    limit = case.fraction("limit")
-    if len(case.sizes) <= limit * sum(case.sizes.values()):
+    limit, sizes = case.fraction("limit"), case.table().sizes
+    if sizes.total() <= limit * _members(sizes):
         return []
     return [group for group, size in case.sizes.items() if Fraction(1, size) > limit]
+
+
+def _members(sizes: Counter[int]) -> int:
+    """Return the rows or people of all groups."""
+    return sum(size * n for size, n in sizes.items())
 
 
 def _lone(case: Evidence) -> list[Group]:
@@ -291,18 +317,17 @@ def _lone(case: Evidence) -> list[Group]:
 
 def _sample_uniqueness(case: Evidence) -> list[Group]:
     """Return the groups of one if their share of the rows is above the limit."""
-    lone = _lone(case)
-    is_met = sum(case.rows[group] for group in lone) <= case.fraction("limit") * sum(case.rows.values())
-    return [] if is_met else lone
+    table = case.table()
+    return [] if table.lone_rows <= case.fraction("limit") * table.rows else _lone(case)
 
 
 def _population_uniqueness(case: Evidence) -> list[Group]:
     """Return the groups of one if the estimated share of unique people is above the limit, or unknown."""
-    population = case.integer("population")
-    if population < sum(case.sizes.values()):
+    population, sizes = case.integer("population"), case.table().sizes
+    if population < _members(sizes):
         return list(case.sizes)
     estimator = str(case.spec.get("estimator", "dankar"))
-    estimate = estimate_uniques(Counter(case.sizes.values()), population, estimator)
+    estimate = estimate_uniques(sizes, population, estimator)
     is_met = estimate is not None and Fraction(estimate) <= case.fraction("limit") * population
     return [] if is_met else _lone(case)
 

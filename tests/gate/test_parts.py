@@ -1,0 +1,197 @@
+"""The gate for a release in several files: parts, sources and groups examined apart give the verdict on all of them."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal.schema import Dialect, Kind, Role, Schema
+from shoal.tables.formats.writers import write_csv
+from shoal.verification import Claimed, Goal, SourceTable, Verdict
+from shoal.verification.gate_streamed import parts
+from shoal.verification.gate_streamed.parts import GroupCount, GroupFacts
+from shoal.verification.gate_streamed.tallies import PERSON, SIZE, GroupCounts
+from shoal.verification.models.checks import TableCounts
+
+KEY = bytes(32)
+SCHEMA = Schema.build(
+    ["age", "town", "illness"],
+    {Role.QI: ["age", "town"], Role.SENSITIVE: ["illness"]},
+    kinds={"age": Kind.NUMERIC, "town": Kind.CATEGORICAL},
+)
+SOURCE = pl.DataFrame(
+    {
+        "age": [str(20 + n % 40) for n in range(80)],
+        "town": [f"t{n % 2}" for n in range(80)],
+        "illness": [f"i{n % 7}" for n in range(80)],
+    }
+)
+LABELS = {
+    "age": {str(age): "[20, 39]" if age < 40 else "[40, 59]" for age in range(20, 60)},
+    "town": {"t0": "t0", "t1": "t1"},
+}
+CLAIMS = {"rows": 80, "groups": 4, "smallest_group": 20, "suppressed_rows": 0}
+
+
+class Stated:
+    """What the rows of a part were made from."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        columns = [rows[name].to_list() for name in ("age_before", "town_before")]
+        self.texts = [sorted(set(cells)) for cells in columns]
+        codes = [[own.index(cell) for cell in cells] for own, cells in zip(self.texts, columns, strict=True)]
+        self.chunks = iter([[np.array(own, dtype=np.int32) for own in codes]])
+        self.left_out = iter(())
+
+
+def released() -> pl.DataFrame:
+    """The release, and beside it what each row was made from."""
+    shown = SOURCE.select(
+        pl.col("age").replace_strict(LABELS["age"]),
+        "town",
+        "illness",
+        age_before="age",
+        town_before="town",
+    )
+    return shown.sort("age", "town", "illness")
+
+
+def added(counts: Iterable[GroupCounts]) -> list[GroupCount]:
+    """Add up what was counted in parts, as a cluster does."""
+    total: Counter[tuple[Any, int, str]] = Counter()
+    for each in counts:
+        for a, b, code, n in zip(*each.groups.tolist(), each.codes.tolist(), each.rows.tolist(), strict=True):
+            total[(a, b), each.column, each.cells[code]] += n
+    return [GroupCount(*key, n) for key, n in total.items()]
+
+
+def judged(folder: Path, rows: pl.DataFrame, *, full_domain: bool, k: int = 20, **changed: Any) -> Verdict:
+    """Examine two parts of the release and two of the source."""
+    folder = folder / str(sum(1 for _ in folder.iterdir()))
+    folder.mkdir()
+    goal: Goal = {"models": [{"name": "distinct-l", "column": "illness", "l": changed.get("l", 7)}]}
+    claimed = Claimed(LABELS if full_domain else {}, changed.get("kept"), changed.get("claims", CLAIMS))
+    facts, counts = [], []
+    for number, part in enumerate((rows[:40], rows[40:])):
+        path = folder / f"part-{number}.csv"
+        write_csv(part.select("age", "town", "illness"), path)
+        own, found = parts.examine_part(path, SCHEMA, goal, KEY, None if full_domain else Stated(part))
+        facts.append(own)
+        counts += found
+    source = changed.get("source", SOURCE)
+    write_csv(source[:31], folder / "source.csv")
+    tables = [
+        SourceTable(folder / "source.csv", Dialect()),
+        SourceTable(iter([source[31:].to_dict(as_series=False).values()])),
+    ]
+    sources = [parts.examine_source(table, SCHEMA, KEY, claimed if full_domain else None) for table in tables]
+    groups = [parts.examine_groups(added(counts), SCHEMA, k, goal)]
+    return parts.judge_parts(facts, groups, sources, [], SCHEMA, k, claimed, goal)
+
+
+@pytest.mark.parametrize("full_domain", [False, True])
+def test_true_release_passes(full_domain: bool, tmp_path: Path) -> None:
+    verdict = judged(tmp_path, released(), full_domain=full_domain)
+    assert verdict.ok, verdict.violations
+    assert (verdict.rows, verdict.groups, verdict.smallest_group) == (80, 4, 20)
+
+
+CHANGES: dict[str, pl.Expr] = {
+    "a cell": pl.when(pl.int_range(pl.len()) == 50).then(pl.lit("i9")).otherwise("illness").alias("illness"),
+    "cells that trade places": pl.col("illness").reverse(),
+    "a label": pl.when(pl.col("age") == "[20, 39]").then(pl.lit("[20, 38]")).otherwise("age").alias("age"),
+}
+
+
+@pytest.mark.parametrize("full_domain", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_changed_parts_fail(change: str, full_domain: bool, tmp_path: Path) -> None:
+    rows = released().with_columns(CHANGES[change]).sort("age", "town", "illness", maintain_order=True)
+    assert not judged(tmp_path, rows, full_domain=full_domain, l=1).ok
+
+
+@pytest.mark.parametrize("full_domain", [False, True])
+def test_other_faults_are_named(full_domain: bool, tmp_path: Path) -> None:
+    def problems(rows: pl.DataFrame, **changed: Any) -> str:
+        return "\n".join(judged(tmp_path, rows, full_domain=full_domain, **changed).violations)
+
+    rows = released()
+    assert "k=21: 4 of 4 groups" in problems(rows, k=21)
+    assert "4 of 4 groups fail" in problems(rows, l=8)
+    assert "the parts are not sorted" in problems(pl.concat([rows[40:], rows[:40]]))
+    assert "79 stated" in problems(rows, claims=CLAIMS | {"rows": 79})
+    assert "exactly the 79 rows" in problems(rows, source=SOURCE[:-1])
+
+
+def test_groups_that_are_not_kept(tmp_path: Path) -> None:
+    """Rows of a full-domain release that are left out are those whose labels are not kept, and no others."""
+    kept = [("[20, 39]", "t0"), ("[20, 39]", "t1"), ("[40, 59]", "t0")]
+    rows = released().filter((pl.col("age") == "[20, 39]") | (pl.col("town") == "t0"))
+    claims = {"rows": 60, "groups": 3, "smallest_group": 20, "suppressed_rows": 20}
+    found = judged(tmp_path, rows, full_domain=True, kept=kept, claims=claims).violations
+    assert [violation.split(":")[0] for violation in found] == ["suppression"]
+    found = judged(tmp_path, rows, full_domain=True, kept=kept[:2], claims=claims).violations
+    assert any("exactly the 40 rows" in violation for violation in found)
+
+
+MODELS: list[dict[str, Any]] = [
+    {"name": "distinct-l", "column": "illness", "l": 3},
+    {"name": "entropy-l", "column": "illness", "l": 2},
+    {"name": "recursive-l", "column": "illness", "c": 2, "l": 2},
+    {"name": "alpha-k", "column": "illness", "alpha": "0.5", "k": 2},
+    {"name": "p-sensitive", "column": "illness", "p": 3, "k": 2},
+    {"name": "t-closeness", "column": "illness", "t": "0.3"},
+    {"name": "delta-disclosure", "column": "illness", "delta": "1.5"},
+    {"name": "beta-likeness", "column": "illness", "beta": "1.2"},
+    {"name": "beta-likeness", "column": "illness", "beta": "3", "enhanced": True},
+    {"name": "maximal-risk", "limit": "0.2"},
+    {"name": "average-risk", "limit": "0.15"},
+    {"name": "sample-uniqueness", "limit": "0.02"},
+    {"name": "population-uniqueness", "limit": "0.001", "population": 1000, "estimator": "zayatz"},
+    {"name": "prosecutor-profit", "cost": 10, "gain": 40},
+]
+
+
+@pytest.mark.parametrize("people", [False, True])
+@pytest.mark.parametrize("words", [False, True])
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model["name"])
+def test_groups_judged_apart_fail_as_together(model: dict[str, Any], words: bool, people: bool) -> None:
+    """The kind of a column and its distribution are those of the table, whatever a task sees."""
+    draw = random.Random(3)
+    schema = Schema.build(
+        ["age", "illness", "who"],
+        {Role.QI: ["age"], Role.SENSITIVE: ["illness"], Role.PERSON if people else Role.IDENTIFIER: ["who"]},
+    )
+    counts, cells, sizes, n_rows, lone = [], Counter[str](), Counter[int](), 0, 0
+    for number in range(30):
+        group = (str(number),)
+        own = Counter(str(draw.choice([1, 2, 3, 10, 20])) for _ in range(draw.randrange(1, 14)))
+        if words and number == 29:
+            own["none"] += 1
+        counts += [GroupCount(group, 0, cell, n) for cell, n in own.items() if "column" in model]
+        counts.append(GroupCount(group, SIZE, "", own.total()))
+        n_people = draw.randrange(1, own.total() + 1)
+        counts += [GroupCount(group, PERSON, str(person), 1) for person in range(n_people)]
+        size = n_people if people else own.total()
+        cells.update(own)
+        sizes[size] += 1
+        n_rows += own.total()
+        lone += own.total() if size == 1 else 0
+    goal: Goal = {"models": [model]}
+    table = TableCounts({"illness": cells} if "column" in model else {}, sizes, n_rows, lone)
+    together = parts.examine_groups(counts, schema, 2, goal)
+    slices = [[count for count in counts if int(count.group[0]) % 3 == i] for i in range(3)]
+    apart = [parts.examine_groups(own, schema, 2, goal, table) for own in slices]
+    assert parts.group_violations(apart, 2) == parts.group_violations([together], 2)
+    assert sum(each.groups for each in apart) == together.groups
+
+
+def test_no_groups_are_no_violation() -> None:
+    assert parts.group_violations([GroupFacts(0, 0, 0, 0, {})], 2) == []
