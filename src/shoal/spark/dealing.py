@@ -14,7 +14,8 @@ import numpy as np
 
 from shoal.spark.jobs import frame_of
 from shoal.spark.parts import Rendering
-from shoal.spark.searching import Packing, SearchedGroups
+from shoal.spark.searching import SearchedGroups
+from shoal.tables.sorting import Packing
 from shoal.tables.sources.base import Dealing, Recoding
 
 if TYPE_CHECKING:

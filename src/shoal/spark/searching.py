@@ -15,10 +15,11 @@ from shoal.methods.sections import SMALLEST_SHARE, find_cut
 from shoal.methods.shoaling.pricing import Pricing
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
-from shoal.metrics.singled import Singled, SingledColumn
+from shoal.metrics.singled import Singled, added_figures
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.spark.counting import added_up, counted_by
 from shoal.spark.jobs import batches, kernel_of_batches, polars_of
+from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,63 +27,11 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["Cuts", "Packing", "SearchedGroups", "SparkFound", "added_figures", "count_codes", "search_sections"]
+__all__ = ["Cuts", "SearchedGroups", "SparkFound", "count_codes", "search_sections"]
 
 Codes = NDArray[np.int32]
 Dictionaries = Mapping[str, tuple["pl.Series", Codes]]
 Run = Callable[[Callable[[], Any]], Any]  # runs a job that can be cancelled
-
-
-@dataclass(frozen=True)
-class Packing:
-    """Tuples of codes as few 64-bit numbers, which compare as the tuples do; Spark moves and joins these.
-
-    Attributes:
-        cards: The number of codes of each column.
-        parts: The columns of each number.
-    """
-
-    cards: tuple[int, ...]
-    parts: tuple[tuple[int, ...], ...]
-
-    @classmethod
-    def of(cls, cards: Sequence[int]) -> Packing:
-        """Pack as many columns into a number as it holds."""
-        parts: list[list[int]] = [[]]
-        room = 1 << 62
-        for column, card in enumerate(cards):
-            if card > room:
-                parts.append([])
-                room = 1 << 62
-            parts[-1].append(column)
-            room //= max(1, card)
-        return cls(tuple(cards), tuple(map(tuple, parts)))
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the packed columns."""
-        return [f"p{i}" for i in range(len(self.parts))]
-
-    def packed(self) -> list[pl.Expr]:
-        """Return the numbers as expressions over columns k0, k1 and so on."""
-        import polars as pl
-
-        found = []
-        for name, part in zip(self.names, self.parts, strict=True):
-            number = pl.lit(0, pl.Int64)
-            for column in part:
-                number = number * self.cards[column] + pl.col(f"k{column}").cast(pl.Int64)
-            found.append(number.alias(name))
-        return found
-
-    def codes(self, frame: pl.DataFrame) -> Codes:
-        """Return the codes of packed tuples."""
-        codes = np.empty((frame.height, len(self.cards)), dtype=np.int32)
-        for name, part in zip(self.names, self.parts, strict=True):
-            number = frame[name].to_numpy()
-            for column in reversed(part):
-                number, codes[:, column] = np.divmod(number, self.cards[column])
-        return codes
 
 
 @dataclass
@@ -372,15 +321,3 @@ class SparkFound:
         schema = [f"{name} {kinds.get(name, 'bigint')}" for name in [*kept, "rows"]]
         schema += [f"{name} int" for name in shown] + [f"{name} bigint" for name in flags]
         return self.entries.mapInArrow(kernel_of_batches(kernel), ", ".join(schema))
-
-
-def added_figures(parts: Sequence[Singled]) -> Singled:
-    """Add up what the cells of sections show of single rows."""
-
-    def total(own: Sequence[SingledColumn]) -> dict[str, Any]:
-        figures = [each.as_dict() for each in own]
-        return {name: sum(each[name] for each in figures) for name in figures[0]}
-
-    names = parts[0].columns
-    columns = {name: SingledColumn(**total([part.columns[name] for part in parts])) for name in names}
-    return Singled(**total(parts), columns=columns)

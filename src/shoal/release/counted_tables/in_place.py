@@ -25,6 +25,7 @@ from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS
 from shoal.models import Distributions
 from shoal.release.cells.show import JointGroups, Shown, make_release
+from shoal.release.counted_tables.duck_search import DuckSearcher
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.make import Plan, plan_run
 from shoal.release.release import Release
@@ -32,6 +33,7 @@ from shoal.report.public import public_column
 from shoal.rules import compile_rules
 from shoal.schema import Role, Schema
 from shoal.tables.sources.base import Dealing, Source
+from shoal.tables.sources.dealing import Engine
 from shoal.tables.table import Table
 
 if TYPE_CHECKING:
@@ -132,11 +134,12 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     import polars as pl
 
     method = job.method
-    if not isinstance(source, Searcher) or not source.searches or not _is_plain(schema, job):
+    searcher = DuckSearcher(source) if isinstance(source, Engine) else source
+    if not isinstance(searcher, Searcher) or not searcher.searches or not _is_plain(schema, job):
         return None
     assert isinstance(method, Shoaling)
     names = [column.name for column in schema.qi]
-    columns = source.count_columns(names)
+    columns = searcher.count_columns(names)
     if prod(len(texts) for texts, _ in columns.values()) <= sections.LARGEST_SECTION:
         return None
     places, weights = couple([counts for _, counts in columns.values()])
@@ -151,7 +154,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
         raise error.without_rows() from None
     encoded = plan.encoded
     k = max(model.minimum_size for model in plan.models)
-    n_tuples, rarest = source.count_tuples(
+    n_tuples, rarest = searcher.count_tuples(
         {each.name: (each.distinct.texts, each.values.astype(np.int32)) for each in encoded.dictionaries}
     )
     # The same sections as in memory; and a table in which no tuple is rare may be released as it is.
@@ -171,7 +174,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
         plan.request.ends or "",
         plan.request.k,
     )
-    return InPlace(plan, source, search, job)
+    return InPlace(plan, searcher, search, job)
 
 
 def _is_plain(schema: Schema, job: Job) -> bool:

@@ -87,7 +87,7 @@ class DuckSession:
         import duckdb
 
         self.folder = folder
-        self._path, self._watch = path, watch
+        self._path, self.watch = path, watch
         config: dict[str, Any] = {
             "temp_directory": str(folder),
             "threads": threads,
@@ -127,7 +127,7 @@ class DuckSession:
         try:
             Thread(target=run, daemon=True).start()
             while not ended.wait(0.1):  # in short steps: not every signal handler wakes a waiting thread
-                self._watch.check()
+                self.watch.check()
         except BaseException:
             given_up.set()
             while begun.wait(0.5) and not ended.wait(0.05):  # DuckDB ignores an interrupt before the query begins

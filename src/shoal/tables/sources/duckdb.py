@@ -125,6 +125,11 @@ class DuckSource:
         assert self._open is not None, "the source is closed"
         return self._open[0]
 
+    @property
+    def threads(self) -> int:
+        """The number of threads to use."""
+        return self._threads
+
     def numbering(self, name: str) -> Numbering | None:
         """Return what the numbers of a column mean; None if it is stored as text."""
         assert self._open is not None, "the source is closed"

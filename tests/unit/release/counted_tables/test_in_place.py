@@ -16,11 +16,11 @@ from shoal.methods import sections
 from shoal.methods.sections import TupleSection, cut_sections
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
+from shoal.metrics.singled import added_figures
 from shoal.release.counted_tables.in_place import cells_of, couple, plan_in_place
 from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch, cell_keys
 from shoal.release.job import Job
 from shoal.settings.keywords import settings_from
-from shoal.spark.searching import added_figures
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import AGES, QI, odd_table
 
