@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.ends import EXACT, release_ends
+from shoal.encoding.ends import EXACT, Movement, movements, release_ends
 from shoal.encoding.partition import Cells, tight_partition
 from shoal.methods.base import Run
 from shoal.methods.shoaling.grouping import Grouping
@@ -18,7 +19,7 @@ from shoal.methods.shoaling.problem import prepare
 from shoal.methods.shoaling.search import SectionPlan, Shoaling
 from shoal.methods.shoaling.steps import Search
 from shoal.metrics.singled import Singled, look_for_singled
-from shoal.metrics.variance import sum_of_squares
+from shoal.metrics.variance import Axis, axes_of, sum_of_squares
 from shoal.models import PrivacyModel
 from shoal.schema import Schema
 
@@ -71,6 +72,16 @@ class SectionSearch:
     ends: str
     k: int
 
+    @cached_property
+    def moves(self) -> tuple[Movement, ...]:
+        """How the ends of ranges move."""
+        return movements(self.whole, self.schema, self.ends or EXACT, self.k)
+
+    @cached_property
+    def axes(self) -> list[Axis]:
+        """The quasi-identifiers, standardised."""
+        return axes_of(self.whole.attributes, self.whole.histograms)
+
     def group(self, tuples: NDArray[np.int32], counts: NDArray[np.int64], number: int) -> SectionGroups:
         """Search a section.
 
@@ -91,7 +102,7 @@ class SectionSearch:
         partition = tight_partition(part, entries)
         entries = partition.entries
         weights = {name: float(weight) for name, weight in self.run.weights.items()}
-        ends = release_ends(self.whole, partition, self.schema, self.ends or EXACT, k=self.k)
+        ends = release_ends(self.whole, partition, self.schema, self.ends or EXACT, k=self.k, moves=self.moves)
         first = np.diff(entries.tuples, prepend=-1) != 0
         place = np.cumsum(entries.rows) - entries.rows
         sizes = np.diff(np.flatnonzero(first), append=len(first))
@@ -101,7 +112,7 @@ class SectionSearch:
             place - np.repeat(place[first], sizes),
             np.repeat(sizes > 1, sizes),
             [cell_keys(cells)[cells.index[entries.groups]] for cells in partition.cells],
-            sum_of_squares(part, entries, weights, self.whole),
+            sum_of_squares(part, entries, weights, self.whole, self.axes),
             look_for_singled(part, partition, ends, self.k, weights, self.whole),
         )
 
