@@ -85,6 +85,8 @@ class DuckSearcher:
     def search_sections(self, search: SectionSearch, largest: int) -> DuckFound:
         """Cut the tuples that were counted last into sections of at most so many, and search each."""
         session, packing = self._engine.session, _packing(self._codes)
+        n_cells = sum(len(codes) for _, codes in self._codes.values())
+        self._engine.check_sections(n_cells, min(self._n_tuples, search.whole.n_rows // search.plan.k))
         numbers = count()
         whole = _Section(session, packing, search.plan.pricing, "section", self._n_tuples, numbers)
         sections = _leaves(cut_sections(whole, search.plan.pricing.prices, largest))
