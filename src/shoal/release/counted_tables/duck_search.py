@@ -6,6 +6,8 @@ searches in a pool of threads and stores as files. Dictionaries of single column
 
 from __future__ import annotations
 
+import secrets
+import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -13,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,17 +28,18 @@ from shoal.metrics.singled import Singled, added_figures
 from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch
 from shoal.tables.formats.writers import create
 from shoal.tables.sorting import Packing
+from shoal.tables.sources.base import Dealing
 from shoal.tables.sources.dealing import Engine, load_codes
 from shoal.tables.sources.duck_session import DuckSession, literal
 from shoal.tables.sources.numbering import Numbering
+from shoal.tables.targets.folders import PrivateFolder
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["DuckFound", "DuckSearcher", "FiledGroups"]
+__all__ = ["DuckFound", "DuckSearcher", "FiledGroups", "keep_groups"]
 
 POLL_SECONDS = 0.1
-FOLDER = "groups"
 
 Dictionaries = Mapping[str, tuple["pl.Series", NDArray[np.int32]]]
 Counts = NDArray[np.int64]
@@ -213,8 +216,9 @@ class DuckFound:
         self.parts: list[Path] = []
         self._engine, self._again = engine, (search, largest, codes)
         self._packing = _packing(codes)
-        self._folder = engine.session.folder / FOLDER
-        self._folder.mkdir(mode=0o700, exist_ok=True)
+        # The path of the private folder may be that of a later one, so the name must tell them apart.
+        self._folder = engine.session.folder / f"groups-{secrets.token_hex(8)}"
+        self._folder.mkdir(mode=0o700)
         self._cells = [Numbering() for _ in codes]
         self._rows: list[Counts] = [np.zeros(0, dtype=np.int64) for _ in codes]
         self._sse: list[float] = []
@@ -328,11 +332,12 @@ class DuckFound:
         return path
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class FiledGroups:
     """Groups with the ranks of their cells, in files; see `shoal.tables.sources.dealing.SearchedGroups`.
 
-    A source that was closed has removed its files. The groups are then searched again, which gives the same ones.
+    The files are gone with the source that was open, unless they are kept. A copy made by pickle has none. The groups
+    are then searched again, which gives the same ones.
 
     Attributes:
         packing: How tuples are packed.
@@ -348,14 +353,29 @@ class FiledGroups:
     again: tuple[SectionSearch, int, Dictionaries]
     paths: tuple[Path, ...]
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"paths": ()}
+
+    def keep(self) -> None:
+        """Move the files to a private folder of their own, which is removed together with this object."""
+        folder = PrivateFolder().__enter__()
+        weakref.finalize(self, folder.__exit__, None, None, None)
+        self.paths = tuple(path.rename(folder.path / path.name) for path in self.paths)
+
     def files(self, engine: Engine) -> list[Path]:
         """Return files of entries; groups that are gone are searched again."""
-        if all(path.exists() for path in self.paths):
+        if self.paths and all(path.exists() for path in self.paths):
             return list(self.paths)
         search, largest, codes = self.again
         searcher = DuckSearcher(engine)
         searcher.count_tuples(codes)
         return searcher.search_sections(search, largest).rank(self.ranks, self.ranking)
+
+
+def keep_groups(recoding: object) -> None:
+    """Keep the files of groups for as long as the release that has them, after its source is closed."""
+    if isinstance(recoding, Dealing) and isinstance(recoding.searched, FiledGroups):
+        recoding.searched.keep()
 
 
 def _all(flags: Iterator[NDArray[np.bool_]]) -> NDArray[np.bool_]:
