@@ -190,7 +190,7 @@ def test_no_stage_has_all_tuples_in_memory(
 
 
 def test_too_many_cells_for_the_memory_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message has the figure, before the search; nothing is left."""
+    """O08: the message has the figure, before the search; nothing is left."""
     write_csv(mixed_table(500), tmp_path / "source.csv")
     monkeypatch.setattr(duck_session, "CELL_BYTES", 10**7)
     with pytest.raises(
@@ -201,7 +201,7 @@ def test_too_many_cells_for_the_memory_are_refused(tmp_path: Path, monkeypatch: 
 
 
 def test_files_of_groups_are_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """P01: nobody else can read them, and they are gone after a success and after an error."""
+    """O09: nobody else can read them, and they are gone after a success and after an error."""
     write_csv(mixed_table(500), tmp_path / "source.csv")
     modes: set[int] = set()
     add = DuckFound.add
