@@ -26,7 +26,6 @@ from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import Singled, added_figures
 from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch
-from shoal.tables.formats.writers import create
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.base import Dealing
 from shoal.tables.sources.dealing import Engine, load_codes
@@ -327,8 +326,7 @@ class DuckFound:
 
     def _write(self, name: str, frame: pl.DataFrame) -> Path:
         path = self._folder / f"{name}.parquet"
-        with self._engine.session.guarded(), create(path) as file:
-            frame.write_parquet(file, compression="lz4", statistics=False)
+        self._engine.session.save(frame, path)
         return path
 
 

@@ -168,6 +168,11 @@ class DuckSession:
             self._ask(f"create or replace temp table {name} as select * from read_parquet({literal(path)})")
         path.unlink()
 
+    def save(self, frame: pl.DataFrame, path: Path) -> None:
+        """Write a frame to a file of the private folder."""
+        with self.guarded(), create(path) as file:
+            frame.write_parquet(file, compression="lz4", statistics=False)
+
     def store(self, query: str, name: str, *, in_order: bool = True) -> Path:
         """Store the result of a query in a Parquet file of the private folder; in order if the query has one."""
         path = self.folder / f"{name}.parquet"
