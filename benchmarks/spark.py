@@ -84,8 +84,8 @@ def run_child(source: str, folder: str) -> None:
     from shoal.release.job import Job
     from shoal.release.make import make_run
     from shoal.settings.keywords import settings_from
-    from shoal.spark.search import sections
     from shoal.spark.engine import open_source, write_release
+    from shoal.spark.search import sections
     from shoal.spark.session import open_session
     from shoal.spark.source import SparkSource
     from shoal.tables.watch import Watch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -16,13 +17,26 @@ from shoal.encoding.partition import RANGE, Cells, Partition
 from shoal.schema import Column, Kind, Schema
 from shoal.tables.values.forms import parse_texts
 
-__all__ = ["CHOICES", "EXACT", "ROUND", "SAFE", "Ends", "Holders", "RangeEnds", "ends_of_codes", "release_ends"]
+__all__ = [
+    "CHOICES",
+    "EXACT",
+    "ROUND",
+    "SAFE",
+    "Ends",
+    "Holders",
+    "Movement",
+    "RangeEnds",
+    "ends_of_codes",
+    "movements",
+    "release_ends",
+]
 
 SAFE, ROUND, EXACT = CHOICES = ("safe", "round", "exact")
 
 Ends = tuple[str, str]
 End = tuple[str, float]  # as text and as number
 Moved = dict[int, End]  # what replaces the value of a code
+Shared = list[NDArray[np.bool_]]  # for each step of the grids, whether the point of each code is shared
 Apart = Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]]  # pairs of sets of codes that no range may mix
 
 
@@ -100,6 +114,7 @@ def release_ends(
     *,
     k: int = 1,
     apart: Mapping[int, Apart] | None = None,
+    moves: Sequence[Movement] | None = None,
 ) -> tuple[RangeEnds, ...]:
     """Return the ends that the ranges of a partition show.
 
@@ -124,8 +139,9 @@ def release_ends(
         choice: "exact", "round" or "safe".
         k: How many rows must have a safe end; more if a row with its value asks for a larger k of its own.
         apart: By place of an attribute, the pairs of sets of codes that bans keep apart.
+        moves: What `movements` returns for these arguments, if it is used several times.
     """
-    columns = {column.name: column for column in schema.qi}
+    moves = moves or movements(encoded, schema, choice, k)
     all_ends = []
     for a, (attribute, cells) in enumerate(zip(encoded.attributes, partition.cells, strict=True)):
         low, high = Moved(), Moved()
@@ -134,7 +150,7 @@ def release_ends(
             lows, highs = (
                 np.flatnonzero(np.bincount(codes[ranges])).astype(np.int32) for codes in (cells.low, cells.high)
             )
-            low, high = _moved(encoded, a, columns[attribute.name], choice, k, lows, highs)
+            low, high = moves[a].of(lows, highs)
         all_ends.append(_ends(attribute, cells, ranges, low, high, (apart or {}).get(a, ())))
     return tuple(all_ends)
 
@@ -143,36 +159,90 @@ def ends_of_codes(encoded: Encoded, a: int, column: Column, choice: str, *, k: i
     """Return the lower and the upper end that each known value of an attribute has as an end of a range."""
     attribute = encoded.attributes[a]
     codes = np.arange(len(attribute.known_values), dtype=np.int32)
-    low, high = _moved(encoded, a, column, choice, k, codes, codes)
+    low, high = Movement(encoded, a, column, choice, k).of(codes, codes)
     own = [(attribute.texts[code], float(attribute.values[code])) for code in codes.tolist()]
     return [low.get(i, end) for i, end in enumerate(own)], [high.get(i, end) for i, end in enumerate(own)]
 
 
-def _moved(
-    encoded: Encoded, a: int, column: Column, choice: str, k: int, lows: NDArray[np.int32], highs: NDArray[np.int32]
-) -> tuple[Moved, Moved]:
-    """Return what replaces values as lower and as upper ends.
+def movements(encoded: Encoded, schema: Schema, choice: str, k: int) -> tuple[Movement, ...]:
+    """Return how the ends of ranges move, for each attribute; see `release_ends`."""
+    columns = {column.name: column for column in schema.qi}
+    return tuple(Movement(encoded, a, columns[own.name], choice, k) for a, own in enumerate(encoded.attributes))
+
+
+@dataclass(frozen=True)
+class Movement:
+    """How the ends of the ranges of an attribute move. What belongs to the whole column is computed once.
 
     A column with bands has round ends on them. If its ranges must not leave a band, no end moves out of it.
+
+    Attributes:
+        encoded: The table as codes.
+        a: The attribute.
+        given: The column.
+        choice: "exact", "round" or "safe".
+        k: How many rows must have a safe end.
     """
-    limits = column.limits
-    column = replace(column, grid=limits.uniform or limits.finest or column.grid)
-    low, high = Moved(), Moved()
-    if choice == EXACT and not column.grid:
+
+    encoded: Encoded
+    a: int
+    given: Column
+    choice: str
+    k: int
+
+    def of(self, lows: NDArray[np.int32], highs: NDArray[np.int32]) -> tuple[Moved, Moved]:
+        """Return what replaces values as lower and as upper ends."""
+        low, high = Moved(), Moved()
+        if self.choice == EXACT and not self.column.grid:
+            return low, high
+        widening = self.widening
+        if self.choice == ROUND or self.column.grid:
+            low, high = widening.to_grid(lows, upper=False), widening.to_grid(highs, upper=True)
+        else:
+            low = widening.to_shared(lows[self.is_rare[lows]], self.shared_below, upper=False)
+            high = widening.to_shared(highs[self.is_rare[highs]], self.shared_above, upper=True)
+        if self.given.limits.coarsest:
+            walls = Widening.of(self.attribute, replace(self.column, grid=self.given.limits.coarsest))
+            first, last = walls.to_grid(lows, upper=False), walls.to_grid(highs, upper=True)
+            low = {code: max(end, first.get(code, end), key=itemgetter(1)) for code, end in low.items()}
+            high = {code: min(end, last.get(code, end), key=itemgetter(1)) for code, end in high.items()}
         return low, high
-    widening = Widening.of(encoded.attributes[a], column)
-    if choice == ROUND or column.grid:
-        low, high = widening.to_grid(lows, upper=False), widening.to_grid(highs, upper=True)
-    else:
-        holders = Holders.of(encoded, a, k)
-        low = widening.to_shared(lows, holders, upper=False)
-        high = widening.to_shared(highs, holders, upper=True)
-    if limits.coarsest:
-        walls = Widening.of(encoded.attributes[a], replace(column, grid=limits.coarsest))
-        first, last = walls.to_grid(lows, upper=False), walls.to_grid(highs, upper=True)
-        low = {code: max(end, first.get(code, end), key=itemgetter(1)) for code, end in low.items()}
-        high = {code: min(end, last.get(code, end), key=itemgetter(1)) for code, end in high.items()}
-    return low, high
+
+    @property
+    def attribute(self) -> Attribute:
+        """The attribute."""
+        return self.encoded.attributes[self.a]
+
+    @cached_property
+    def column(self) -> Column:
+        """The column, with its bands as its grid."""
+        limits = self.given.limits
+        return replace(self.given, grid=limits.uniform or limits.finest or self.given.grid)
+
+    @cached_property
+    def widening(self) -> Widening:
+        """What moves values to grids."""
+        return Widening.of(self.attribute, self.column)
+
+    @cached_property
+    def holders(self) -> Holders:
+        """How many have each value."""
+        return Holders.of(self.encoded, self.a, self.k)
+
+    @cached_property
+    def is_rare(self) -> NDArray[np.bool_]:
+        """Whether too few have each value."""
+        return self.holders.of_codes < self.holders.needed
+
+    @cached_property
+    def shared_below(self) -> Shared:
+        """Which values move to a shared point below them."""
+        return self.widening.shared(self.holders, upper=False)
+
+    @cached_property
+    def shared_above(self) -> Shared:
+        """Which values move to a shared point above them."""
+        return self.widening.shared(self.holders, upper=True)
 
 
 @dataclass(frozen=True)
@@ -210,39 +280,47 @@ class Widening:
         # A range lies below its upper end if that is a number, so a number on the grid moves to the next point.
         last = scale.units if self.column.kind is Kind.DATE else scale.after
         ends = scale.above(last, step) if upper else scale.below(scale.units, step)
-        return self._written(codes, ends, upper=upper)
+        return self._written(codes, ends[codes], upper=upper)
 
     def band_starts(self, band: str) -> NDArray[np.float64]:
         """Return for each value where its band begins, for comparison."""
         starts: NDArray[np.float64] = self.scale.below(self.scale.units, self.scale.steps(band)[0]).astype(np.float64)
         return starts / 10**self.scale.digits if isinstance(self.scale, NumberScale) else starts
 
-    def to_shared(self, codes: NDArray[np.int32], holders: Holders, *, upper: bool) -> Moved:
-        """Move the values that too few hold to points that the values of as many as needed move to.
-
-        If even the coarsest grid has no such point, as for a lone value below 0, it is used all the same.
-        """
-        scale, moved = self.scale, Moved()
-        pending = codes[holders.of_codes[codes] < holders.needed[codes]]
-        steps = scale.steps()
+    def shared(self, holders: Holders, *, upper: bool) -> Shared:
+        """Return for each step of the grids whether the values of as many as needed move to the point of each value."""
+        scale, steps = self.scale, self.scale.steps()
+        found = []
         for step in steps:
-            if not len(pending):
-                break
             # One place further out, so that a value on the grid moves too.
             ends = scale.above(scale.after, step) if upper else scale.below(scale.before, step)
             begins = np.append(True, ends[1:] != ends[:-1])
             n_holders = holders.in_runs(np.flatnonzero(begins))[np.cumsum(begins) - 1]
-            fits = (n_holders[pending] >= holders.needed[pending]) | (step == steps[-1])
-            moved |= self._written(pending[fits], ends, upper=upper, strictly=True)
-            pending = pending[[code not in moved for code in pending.tolist()]]
+            found.append((n_holders >= holders.needed) | (step == steps[-1]))
+        return found
+
+    def to_shared(self, codes: NDArray[np.int32], shared: Shared, *, upper: bool) -> Moved:
+        """Move values that too few hold to points that the values of as many as needed move to.
+
+        If even the coarsest grid has no such point, as for a lone value below 0, it is used all the same.
+        """
+        scale, moved, pending = self.scale, Moved(), codes
+        for step, fits in zip(scale.steps(), shared, strict=True):
+            if not len(pending):
+                break
+            fitting = pending[fits[pending]]
+            if len(fitting):
+                ends = scale.above(scale.after[fitting], step) if upper else scale.below(scale.before[fitting], step)
+                moved |= self._written(fitting, ends, upper=upper, strictly=True)
+                pending = pending[[code not in moved for code in pending.tolist()]]
         return moved
 
     def _written(self, codes: NDArray[np.int32], ends: NDArray[Any], *, upper: bool, strictly: bool = False) -> Moved:
-        """Write ends as text and read them back; those that the date format cannot write are left out."""
+        """Write the ends of codes as text and read them back; those that the date format cannot write are left out."""
         moved = Moved()
         kind = self.column.kind or Kind.NUMERIC
-        for code in codes.tolist():
-            text = self.scale.text(int(ends[code]), upper=upper)
+        for code, end in zip(codes.tolist(), ends.tolist(), strict=True):
+            text = self.scale.text(int(end), upper=upper)
             numbers, misfits = parse_texts(self.column, kind, [text])
             if misfits:
                 continue

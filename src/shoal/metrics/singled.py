@@ -16,7 +16,7 @@ from shoal.encoding.partition import RANGE, SET, Cells, Partition, deal_rows
 from shoal.metrics.released_cells import open_step
 from shoal.tables.sorting import number_rows, number_texts
 
-__all__ = ["Singled", "SingledColumn", "look_for_singled"]
+__all__ = ["Singled", "SingledColumn", "added_figures", "look_for_singled"]
 
 
 @dataclass(frozen=True)
@@ -178,3 +178,15 @@ def _cost(
     rows = np.bincount(cells.index, weights=sizes, minlength=len(cells.form))
     n_groups = np.bincount(cells.index, minlength=len(cells.form))
     return int((moved * n_groups).sum()), float((rows * np.where(is_range, wider, 0.0)).sum()) / span / n_rows
+
+
+def added_figures(parts: Sequence[Singled]) -> Singled:
+    """Add up what the cells of sections show of single rows."""
+
+    def total(own: Sequence[SingledColumn]) -> dict[str, Any]:
+        figures = [each.as_dict() for each in own]
+        return {name: sum(each[name] for each in figures) for name in figures[0]}
+
+    names = parts[0].columns
+    columns = {name: SingledColumn(**total([part.columns[name] for part in parts])) for name in names}
+    return Singled(**total(parts), columns=columns)

@@ -122,7 +122,11 @@ def coordinates_of(encoded: Encoded, weights: Mapping[str, Any] | None = None) -
 
 
 def sum_of_squares(
-    encoded: Encoded, entries: Entries, weights: Mapping[str, Any] | None = None, whole: Encoded | None = None
+    encoded: Encoded,
+    entries: Entries,
+    weights: Mapping[str, Any] | None = None,
+    whole: Encoded | None = None,
+    axes: Sequence[Axis] | None = None,
 ) -> float:
     """Return the sum of squares inside groups over that of the table, both over standardised columns.
 
@@ -133,10 +137,11 @@ def sum_of_squares(
         entries: Its groups; -1 for suppressed rows.
         weights: Of the quasi-identifiers, 1 by default.
         whole: The whole table, if `encoded` is a section of it: what the sections return adds up to its share.
+        axes: The axes of the whole table, if they are used several times.
     """
     whole = whole or encoded
     histograms = whole.histograms
-    axes = axes_of(encoded.attributes, histograms)
+    axes = axes or axes_of(encoded.attributes, histograms)
     # Suppressed rows come first, as a group of their own.
     groups, rows = entries.groups.astype(np.int64) + 1, entries.rows.astype(np.float64)
     lost = total = 0.0

@@ -14,6 +14,7 @@ from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
 from shoal.methods.full_domain.sampling import check_given
 from shoal.models import PrivacyModel
+from shoal.release.counted_tables.duck_search import keep_groups
 from shoal.release.counted_tables.pushdown import anonymize_source, needs_rows
 from shoal.release.drift import check_columns
 from shoal.release.files.manifest import paths_beside
@@ -212,6 +213,7 @@ class Job:
         if self._is_beyond_memory():
             return self._with_engine(replace(self, engine="duckdb").release())
         with PrivateFolder() as private, self._released(self._source(), private.path) as release:
+            keep_groups(release.recoding)
             return release
 
     def _source(self) -> Source:

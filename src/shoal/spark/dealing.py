@@ -15,7 +15,7 @@ import numpy as np
 from shoal.spark.jobs import frame_of
 from shoal.spark.parts import Rendering
 from shoal.spark.search.found import SearchedGroups
-from shoal.spark.search.packing import Packing
+from shoal.tables.sorting import Packing
 from shoal.tables.sources.base import Dealing, Recoding
 
 if TYPE_CHECKING:

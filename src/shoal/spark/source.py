@@ -22,12 +22,13 @@ from shoal.spark.dealing import Dealt, deal_rows, held_back, recode_rows
 from shoal.spark.jobs import polars_of, run_job
 from shoal.spark.parts import Part, Rendering, join_parts, stored_rows, write_parts
 from shoal.spark.reading import find_files
+from shoal.spark.search.counts import count_codes, count_pairs, count_together, find_largest
 from shoal.spark.search.found import SparkFound
-from shoal.spark.search.packing import Packing, count_codes, count_pairs, count_together, find_largest
 from shoal.spark.search.sections import search_sections, tuples_pass
 from shoal.spark.session import spark_errors
 from shoal.tables.formats.memory_limit import available_memory, size_in_words
 from shoal.tables.formats.sniff import Format
+from shoal.tables.sorting import Packing
 from shoal.tables.sources.base import Dealing, DistinctRows, Facts, Recoding, Rows, Verifier, Witness
 from shoal.tables.sources.duck_session import ROW_BYTES, TUPLE_BYTES
 from shoal.tables.sources.memory import sign_file

@@ -27,6 +27,7 @@ from shoal.models import Basis, Distributions
 from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
+from shoal.release.counted_tables.duck_search import DuckSearcher
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
@@ -34,6 +35,7 @@ from shoal.report.public import public_column
 from shoal.rules import compile_rules
 from shoal.schema import Role, Schema
 from shoal.tables.sources.base import Dealing, Source
+from shoal.tables.sources.dealing import Engine
 from shoal.tables.table import Table
 
 if TYPE_CHECKING:
@@ -145,12 +147,13 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     import polars as pl
 
     method = job.method
-    if not isinstance(source, Searcher) or not source.searches or not _is_in_reach(source, schema, job):
+    searcher = DuckSearcher(source) if isinstance(source, Engine) else source
+    if not isinstance(searcher, Searcher) or not searcher.searches or not _is_in_reach(searcher, schema, job):
         return None
     assert isinstance(method, Shoaling)
     names = [column.name for column in schema.qi]
     names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
-    columns = source.count_columns(names)
+    columns = searcher.count_columns(names)
     if prod(len(texts) for texts, _ in columns.values()) <= sections.LARGEST_SECTION:
         return None
     places, weights = couple([counts for _, counts in columns.values()])
@@ -159,7 +162,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in names))
     accepted = tuple(name for name in job.request.accept_unique if name in names)
     request = replace(job.request, accept_unique=accepted)
-    counts = CodeCounts(source)
+    counts = CodeCounts(searcher)
     try:
         plan = plan_run(
             table,
@@ -189,7 +192,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     search = _plan_search(plan, k, n_tuples)
     if rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
         return None
-    return InPlace(plan, source, search, job, refusal)
+    return InPlace(plan, searcher, search, job, refusal)
 
 
 def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:

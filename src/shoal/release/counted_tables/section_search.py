@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.ends import EXACT, release_ends
+from shoal.encoding.ends import EXACT, Movement, movements, release_ends
 from shoal.encoding.limits import apply_limits
 from shoal.encoding.partition import Cells, Entries, Partition, one_by_one, tight_partition
 from shoal.errors import InfeasibleError
@@ -20,14 +21,14 @@ from shoal.methods.shoaling.grouping import Grouping
 from shoal.methods.shoaling.problem import prepare
 from shoal.methods.shoaling.search import SectionPlan, Shoaling
 from shoal.methods.shoaling.steps import Search
-from shoal.metrics.singled import Singled, SingledColumn, look_for_singled
-from shoal.metrics.variance import sum_of_squares
+from shoal.metrics.singled import Singled, look_for_singled
+from shoal.metrics.variance import Axis, axes_of, sum_of_squares
 from shoal.models import PrivacyModel
 from shoal.release.cells.limits import check_limits
 from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import Schema
 
-__all__ = ["SectionGroups", "SectionSearch", "added_figures", "added_verdicts", "cell_keys"]
+__all__ = ["SectionGroups", "SectionSearch", "added_verdicts", "cell_keys"]
 
 
 class SectionGroups(NamedTuple):
@@ -79,6 +80,16 @@ class SectionSearch:
     schema: Schema
     ends: str
     k: int
+
+    @cached_property
+    def moves(self) -> tuple[Movement, ...]:
+        """How the ends of ranges move."""
+        return movements(self.whole, self.schema, self.ends or EXACT, self.k)
+
+    @cached_property
+    def axes(self) -> list[Axis]:
+        """The quasi-identifiers, standardised."""
+        return axes_of(self.whole.attributes, self.whole.histograms)
 
     @property
     def by_units(self) -> bool:
@@ -141,7 +152,8 @@ class SectionSearch:
             partition = apply_limits(searched, partition, limits)
         weights = {name: float(weight) for name, weight in self.run.weights.items()}
         rules = compile_rules(self.run.rules, part.attributes)
-        ends = release_ends(self.whole, partition, self.schema, self.ends or EXACT, k=self.k, apart=rules.banned)
+        choice = self.ends or EXACT
+        ends = release_ends(self.whole, partition, self.schema, choice, k=self.k, apart=rules.banned, moves=self.moves)
         dealt = _unit_entries(part, partition) if row_by_row else entries
         first = np.diff(dealt.tuples, prepend=-1) != 0
         place = np.cumsum(dealt.rows) - dealt.rows
@@ -152,7 +164,7 @@ class SectionSearch:
             place - np.repeat(place[first], sizes),
             np.repeat(sizes > 1, sizes),
             [cell_keys(cells)[cells.index[dealt.groups]] for cells in partition.cells],
-            sum_of_squares(searched, entries, weights, self.whole),
+            sum_of_squares(searched, entries, weights, self.whole, self.axes),
             look_for_singled(searched, partition, ends, self.k, weights, self.whole),
             judge_rules(self.run.rules, part.attributes, part.tuples[entries.tuples], entries.groups, entries.rows),
             passing,
@@ -200,18 +212,6 @@ def cell_keys(cells: Cells) -> NDArray[np.object_]:
         for i, (form, low, high) in enumerate(columns)
     ]
     return np.array(keys, dtype=object)
-
-
-def added_figures(parts: Sequence[Singled]) -> Singled:
-    """Add up what the cells of sections show of single rows."""
-
-    def total(own: Sequence[SingledColumn]) -> dict[str, Any]:
-        figures = [each.as_dict() for each in own]
-        return {name: sum(each[name] for each in figures) for name in figures[0]}
-
-    names = parts[0].columns
-    columns = {name: SingledColumn(**total([part.columns[name] for part in parts])) for name in names}
-    return Singled(**total(parts), columns=columns)
 
 
 def added_verdicts(parts: Sequence[tuple[RuleVerdict, ...]]) -> tuple[RuleVerdict, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.methods.sections import SMALLEST_SHARE, find_cut
 from shoal.methods.shoaling.pricing import Pricing
 from shoal.spark.jobs import kernel_of_batches, polars_of
-from shoal.spark.search.packing import Packing
+from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:
     import polars as pl

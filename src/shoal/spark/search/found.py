@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
-from shoal.metrics.singled import Singled
-from shoal.release.counted_tables.section_search import added_figures, added_verdicts
+from shoal.metrics.singled import Singled, added_figures
+from shoal.release.counted_tables.section_search import added_verdicts
 from shoal.rules import RuleVerdict
 from shoal.spark.counting import added_up
 from shoal.spark.jobs import kernel_of_batches, polars_of
 from shoal.spark.search.cutting import Run
-from shoal.spark.search.packing import Packing
+from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,7 +16,7 @@ from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.spark.jobs import batches, kernel_of_batches, polars_of
 from shoal.spark.search.cutting import Cuts, Run, cut_tuples
 from shoal.spark.search.found import SectionFacts, SparkFound
-from shoal.spark.search.packing import Packing
+from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from shoal.errors import FileError, InputError, Note, counted, file_path, join_problems
-from shoal.tables.csv import check_file
+from shoal.tables.csv import check_file, end_of_records
 from shoal.tables.formats.arrow_messages import ArrowClaims, DamagedArrowError, check_messages
 from shoal.tables.formats.memory_limit import check_memory, refuse_expansion
 from shoal.tables.formats.parquet_pages import DamagedParquetError, ParquetClaims, check_pages
@@ -33,6 +33,8 @@ __all__ = [
 
 Result = TypeVar("Result")
 BLOCK_CELLS = 2_000_000
+BLOCK_BYTES = 1 << 23  # of a release that becomes Parquet
+GROUP_ROWS = 250_000  # rows that are written together; readers have as many in memory
 
 
 def read_columnar(path: Path, form: Format, watch: Watch = UNWATCHED) -> Table:
@@ -193,8 +195,34 @@ def scan_released(plain: Path) -> pl.LazyFrame:
 
 
 def sink_parquet(plain: Path, path: Path) -> None:
-    """Convert a released CSV file to the Parquet that `write_parquet` writes, without reading it into memory."""
-    _sink(scan_released(plain), path)
+    """Convert a released CSV file to the Parquet that `write_parquet` writes, block by block."""
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    names = scan_released(plain).collect_schema().names()
+
+    def frames(_columns: object, _predicate: object, _n_rows: object, _size: object) -> Iterator[pl.DataFrame]:
+        return _released_blocks(plain, names)
+
+    # Not a scan of the file: polars would read ahead of the writer, and have most of the file in memory.
+    _sink(register_io_source(frames, schema=dict.fromkeys(names, pl.String)), path)
+
+
+def _released_blocks(plain: Path, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a released CSV file, a block at a time."""
+    import polars as pl
+
+    remaining, is_first = b"", True
+    with open(plain, "rb") as file:
+        while raw := file.read(BLOCK_BYTES):
+            remaining += raw
+            end = end_of_records(remaining, 0, len(remaining))
+            if not end:
+                continue
+            frame = pl.read_csv(remaining[:end], has_header=False, infer_schema=False, new_columns=list(names))
+            remaining = remaining[end:]
+            yield _with_nulls(frame.slice(1) if is_first else frame)
+            is_first = False
 
 
 def write_parquet(text: pl.DataFrame, path: Path) -> None:
@@ -203,7 +231,13 @@ def write_parquet(text: pl.DataFrame, path: Path) -> None:
     Raises:
         FileError: If the file cannot be written.
     """
-    _sink(text.lazy(), path)
+    _sink(_with_nulls(text).lazy(), path)
+
+
+def _with_nulls(text: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return text.with_columns(pl.col(pl.String).replace("", None))
 
 
 def _sink(text: pl.LazyFrame, path: Path) -> None:
@@ -211,8 +245,8 @@ def _sink(text: pl.LazyFrame, path: Path) -> None:
 
     with create(path) as file:
         try:
-            text.with_columns(pl.col(pl.String).replace("", None)).sink_parquet(
-                file, compression="zstd", statistics=False, row_group_size=1_000_000, maintain_order=True
+            text.sink_parquet(
+                file, compression="zstd", statistics=False, row_group_size=GROUP_ROWS, maintain_order=True
             )
         except pl.exceptions.PolarsError:  # polars wraps an OSError
             raise FileError(f"{path.name}: cannot be written: the disk may be full.") from None

@@ -6,18 +6,18 @@ each row stands what it was made from, which the gate asks for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InternalError
 from shoal.tables.formats.writers import create
-from shoal.tables.sorting import LARGEST_KEY, number_rows
+from shoal.tables.sorting import Packing, number_rows
 from shoal.tables.sources.base import Dealing, Verifier, Witness
 from shoal.tables.sources.duck_session import literal
 
@@ -27,15 +27,16 @@ if TYPE_CHECKING:
     from shoal.tables.sources.duck_session import DuckSession
     from shoal.tables.sources.numbering import Numbering
 
-__all__ = ["DuckDealer"]
+__all__ = ["DuckDealer", "Engine", "SearchedGroups", "load_codes"]
 
 SLICE_ROWS = 122_880  # rows that are read at once; DuckDB stores as many together
 
 Ints = NDArray[np.int32]
 
 
+@runtime_checkable
 class Engine(Protocol):
-    """What a dealer asks of its source."""
+    """A source whose cells DuckDB has: what a dealer, or the search of its sections, asks of it."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -45,6 +46,10 @@ class Engine(Protocol):
     def session(self) -> DuckSession:
         """The open DuckDB."""
 
+    @property
+    def threads(self) -> int:
+        """The number of threads to use."""
+
     def numbering(self, name: str) -> Numbering | None:
         """Return what the numbers of a column mean; None if it is stored as text."""
 
@@ -53,6 +58,28 @@ class Engine(Protocol):
 
     def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
+
+    def check_sections(self, n_cells: int, n_groups: int) -> None:
+        """Raise a FileError if distinct cells and groups do not fit into memory; tuples are on disk."""
+
+
+class SearchedGroups(Protocol):
+    """Groups that were found section by section, and are in files of the private folder."""
+
+    @property
+    def packing(self) -> Packing:
+        """How tuples are packed."""
+
+    @property
+    def ranking(self) -> Packing:
+        """How the ranks of the cells of a group are packed."""
+
+    def files(self, engine: Engine) -> list[Path]:
+        """Return files of entries; groups that are gone are searched again.
+
+        An entry has its packed tuple (p0 and so on), the packed ranks of its group (q0 and so on), the number of rows
+        of its tuple that are dealt before it (place), and whether its tuple has several entries (several).
+        """
 
 
 class DuckDealer:
@@ -77,7 +104,7 @@ class DuckDealer:
         import polars as pl
 
         self.forget()
-        self._dealing = dealing
+        dealing = self._dealing = self._load_groups(dealing)
         others = {name: self._other(j, name) for j, name in enumerate(dealing.names) if name not in dealing.cells}
         self._others = others
         self._deal(dealing, {name: kept for name, (kept, _) in others.items()})
@@ -136,7 +163,7 @@ class DuckDealer:
                     block.append((cells.to_list(), np.arange(frame.height, dtype=np.int32)))
                 yield block
 
-        columns = ["t", *(f"s{i}" for i in _spelled(dealing))]
+        columns = [*origins.packing.names, *(f"s{i}" for i in _spelled(dealing))]
         chunks = (origins.places(frame) for frame in self._slices(self._stored, columns))
         return Witness(list(texts.values()), chunks, left_out())
 
@@ -153,29 +180,31 @@ class DuckDealer:
             first += frame.height
 
     def _deal(self, dealing: Dealing, others: dict[str, str]) -> None:
-        """Store the rows in the order of their released cells: group, tuple and what else is needed of each."""
-        ask = self._engine.session.ask
-        spelled = [f"s{i}" for i in _spelled(dealing)]
-        joins, keys = self._load_codes(dealing)
+        """Store the rows in the order of their released cells: group, packed tuple and what else is needed of each."""
+        ask, packing = self._engine.session.ask, _packing(dealing)
+        spelled, tuples = [f"s{i}" for i in _spelled(dealing)], packing.names
+        joins = load_codes(self._engine, dealing.codes)
+        keys = packing.packed_in_sql([f"m{i}.code" for i in range(len(dealing.codes))])
         joins += [f"join d{kept[1:]} on d{kept[1:]}.cell = t.c{self._column(name)}" for name, kept in others.items()]
-        self._load_groups(dealing)
-        carried = [*spelled, *others.values()]
-        picked = ", ".join(["u.t", "u.g", *(f"m{each[1:]}.{each}" for each in spelled), *others.values()])
-        matches = " and ".join(f"u.k{i} = {key}" for i, key in enumerate(keys))
+        carried = [*tuples, *spelled, *others.values()]
+        picked = ", ".join(["u.*", *(f"m{each[1:]}.{each}" for each in spelled), *others.values()])
+        matches = " and ".join(f"u.{name} = {key}" for name, key in zip(tuples, keys, strict=True))
         ask(
             f"create or replace temp table coded as select {picked} from cells as t {' '.join(joins)} join tuples as u "
             f"on {matches}"
         )
-        order = ", ".join(others[name] for name in sorted(others)) or "t"
+        order = ", ".join(others[name] for name in sorted(others)) or tuples[0]
+        same = " and ".join(f"n.{name} = e.{name}" for name in tuples)
         ask(
-            f"create or replace temp table dealt as select {', '.join(['g', 't', *carried])} from coded where g is not "
-            f"null union all select e.g, {', '.join(f'n.{column}' for column in ['t', *carried])} "
-            f"from (select *, row_number() over (partition by t order by {order}) - 1 as place from coded "
-            "where g is null) as n asof join entries as e on n.t = e.t and n.place >= e.place"
+            f"create or replace temp table dealt as select {', '.join(['g', *carried])} from coded where g is not "
+            f"null union all select e.g, {', '.join(f'n.{column}' for column in carried)} "
+            f"from (select *, row_number() over (partition by {', '.join(tuples)} order by {order}) - 1 as place "
+            f"from coded where g is null) as n asof join entries as e on {same} and n.place >= e.place"
         )
-        ask("drop table coded")
+        for name in ("coded", "tuples", "entries"):
+            ask(f"drop table {name}")
         sorted_by = self._load_ranks(dealing, others)
-        store, kept = self._engine.session.store, ", ".join(["g", "t", *carried])
+        store, kept = self._engine.session.store, ", ".join(["g", *carried])
         self._stored = store(f"select {kept} from dealt join shown using (g) order by {sorted_by}", "dealt")
         if (dealing.entries[2] < 0).any():
             self._left = store(f"select {kept} from dealt where g < 0", "left", in_order=False)
@@ -204,30 +233,16 @@ class DuckDealer:
         self._engine.session.load(f"d{j}", pl.DataFrame({"cell": numbers, f"o{j}": ranks}))
         return f"o{j}", texts
 
-    def _load_codes(self, dealing: Dealing) -> tuple[list[str], list[str]]:
-        """Make the tables m0, m1 and so on, the codes of cells; and `tuples` with their keys.
+    def _load_groups(self, dealing: Dealing) -> Dealing:
+        """Make the tables `tuples`, whose g is null if a tuple has several groups, and `entries` of these.
 
         Returns:
-            The joins of these tables, and the keys of a row in them.
+            The dealing with the cells of each group.
         """
         import polars as pl
 
-        joins = []
-        for i, (name, (cells, codes)) in enumerate(dealing.codes.items()):
-            keys = cells.alias("cell")
-            if numbering := self._engine.numbering(name):
-                numbers = pl.Series(np.arange(len(numbering), dtype=np.int32))
-                keys = cells.replace_strict(numbering.texts, numbers, default=-1, return_dtype=pl.Int32).alias("cell")
-            places = np.arange(len(cells), dtype=np.int32)
-            self._engine.session.load(f"m{i}", pl.DataFrame({"cell": keys, f"s{i}": places, "code": codes}))
-            joins.append(f"join m{i} on m{i}.cell = t.c{self._column(name)}")
-        cards = [int(codes.max(initial=0)) + 1 for _, codes in dealing.codes.values()]
-        return joins, [_packed([f"m{i}.code" for i in part], [cards[i] for i in part]) for part in _parts(cards)]
-
-    def _load_groups(self, dealing: Dealing) -> None:
-        """Make the tables `tuples`, whose g is null if a tuple has several groups, and `entries` of these."""
-        import polars as pl
-
+        if dealing.searched is not None:
+            return self._load_searched(dealing, dealing.searched)
         of_tuple, rows, groups = dealing.entries
         starts = np.flatnonzero(np.diff(of_tuple, prepend=-1) != 0)
         lengths = np.diff(starts, append=len(rows))
@@ -235,18 +250,38 @@ class DuckDealer:
         place -= np.repeat(place[starts], lengths)
         single = lengths == 1
         only = pl.DataFrame({"g": groups[starts]}).with_columns(pl.when(pl.Series(single)).then("g").alias("g"))
-        cards = [int(codes.max(initial=0)) + 1 for _, codes in dealing.codes.values()]
-        keys = {}
-        for k, part in enumerate(_parts(cards)):
-            key = np.zeros(len(dealing.tuples), dtype=np.int64)
-            for i in part:
-                key = key * cards[i] + dealing.tuples[:, i]
-            keys[f"k{k}"] = key
-        numbers = np.arange(len(dealing.tuples), dtype=np.int32)
-        self._engine.session.load("tuples", pl.DataFrame({"t": numbers, **keys}).with_columns(only["g"]))
+        packing = _packing(dealing)
+        keys = dict(zip(packing.names, packing.pack(list(dealing.tuples.T)), strict=True))
+        self._engine.session.load("tuples", pl.DataFrame(keys).with_columns(only["g"]))
         several = ~np.repeat(single, lengths)
-        entries = {"t": of_tuple[several], "place": place[several], "g": groups[several]}
+        entries = {name: key[of_tuple[several]] for name, key in keys.items()}
+        entries |= {"place": place[several], "g": groups[several]}
         self._engine.session.load("entries", pl.DataFrame(entries))
+        return dealing
+
+    def _load_searched(self, dealing: Dealing, groups: SearchedGroups) -> Dealing:
+        """Make the same tables of groups that are in files."""
+        session = self._engine.session
+        found = f"read_parquet([{', '.join(map(literal, groups.files(self._engine)))}])"
+        tuples, ranks = ", ".join(groups.packing.names), ", ".join(f"q{i}" for i in range(len(groups.ranking.parts)))
+        session.ask(
+            f"create or replace temp table found as select {ranks}, row_number() over (order by {ranks}) - 1 as g "
+            f"from (select distinct {ranks} from {found})"
+        )
+        for name, columns, chosen in (
+            ("tuples", "case when several then null else g::int end as g", "place = 0"),
+            ("entries", "place, g::int as g", "several"),
+        ):
+            session.ask(
+                f"create or replace temp table {name} as select {tuples}, {columns} "
+                f"from (select * from {found} where {chosen}) join found using ({ranks})"
+            )
+        shown = session.fetch("select * from found").sort("g")
+        session.ask("drop table found")
+        codes = groups.ranking.codes(shown.rename({f"q{i}": f"p{i}" for i in range(len(groups.ranking.parts))}))
+        texts = [texts for texts, _ in dealing.cells.values()]
+        of_groups = [np.ascontiguousarray(codes[:, i]) for i in range(len(texts))]
+        return replace(dealing, cells=dict(zip(dealing.cells, zip(texts, of_groups, strict=True), strict=True)))
 
     def _load_ranks(self, dealing: Dealing, others: dict[str, str]) -> str:
         """Make the table `shown`: where each group stands among all, by its neighbouring columns.
@@ -272,30 +307,32 @@ class DuckDealer:
                 columns.append(others[name])
                 cards.append(0 if numbering is None else len(numbering))
         self._engine.session.load("shown", pl.DataFrame(shown))
-        if not all(cards):
-            return ", ".join(columns)
-        return ", ".join(_packed([columns[i] for i in part], [cards[i] for i in part]) for part in _parts(cards))
+        return ", ".join(Packing.of(cards).packed_in_sql(columns) if all(cards) else columns)
 
 
-def _parts(cards: Sequence[int]) -> list[list[int]]:
-    """Divide columns so that each part fits one 64-bit key; cards: the number of codes of each column."""
-    parts: list[list[int]] = [[]]
-    size = 1
-    for i, card in enumerate(cards):
-        if parts[-1] and size * card >= LARGEST_KEY:
-            parts.append([])
-            size = 1
-        parts[-1].append(i)
-        size *= card
-    return parts
+def load_codes(engine: Engine, dictionaries: Mapping[str, tuple[pl.Series, Ints]]) -> list[str]:
+    """Make the tables m0, m1 and so on, the codes of cells.
+
+    Returns:
+        The joins of these tables with the cells as t.
+    """
+    import polars as pl
+
+    joins = []
+    for i, (name, (cells, codes)) in enumerate(dictionaries.items()):
+        keys = cells.alias("cell")
+        if numbering := engine.numbering(name):
+            numbers = pl.Series(np.arange(len(numbering), dtype=np.int32))
+            keys = cells.replace_strict(numbering.texts, numbers, default=-1, return_dtype=pl.Int32).alias("cell")
+        places = np.arange(len(cells), dtype=np.int32)
+        engine.session.load(f"m{i}", pl.DataFrame({"cell": keys, f"s{i}": places, "code": codes}))
+        joins.append(f"join m{i} on m{i}.cell = t.c{engine.names.index(name)}")
+    return joins
 
 
-def _packed(columns: Sequence[str], cards: Sequence[int]) -> str:
-    """Return the expression of one 64-bit integer that compares like these columns."""
-    key = f"{columns[0]}::bigint"
-    for column, card in zip(columns[1:], cards[1:], strict=True):
-        key = f"({key} * {card} + {column})"
-    return key
+def _packing(dealing: Dealing) -> Packing:
+    """Return how the tuples of a dealing are packed."""
+    return Packing.of([int(codes.max(initial=0)) + 1 for _, codes in dealing.codes.values()])
 
 
 def _stated(dealing: Dealing) -> list[str]:
@@ -319,12 +356,12 @@ class _Origins:
     """The cells behind rows.
 
     Attributes:
-        tuples: The codes of each tuple.
+        packing: How tuples are packed.
         columns: The columns to state, by their places in `Dealing.codes`: the place of the cell of each code, or None
             if a code has several cells.
     """
 
-    tuples: Ints
+    packing: Packing
     columns: dict[int, Ints | None]
 
     @classmethod
@@ -333,11 +370,11 @@ class _Origins:
         spelled, places = _spelled(dealing), {name: i for i, name in enumerate(dealing.codes)}
         stated = {places[name]: dealing.codes[name] for name in _stated(dealing)}
         columns = {i: None if i in spelled else _cell_of_code(*known) for i, known in stated.items()}
-        return cls(dealing.tuples, columns)
+        return cls(_packing(dealing), columns)
 
     def places(self, frame: pl.DataFrame) -> list[Ints]:
         """Return the cells behind stored rows, column by column: their places among the cells of the source."""
-        tuples = self.tuples[frame["t"].to_numpy()]
+        tuples = self.packing.codes(frame)
         return [
             frame[f"s{i}"].to_numpy().astype(np.int32) if cell_of is None else cell_of[tuples[:, i]]
             for i, cell_of in self.columns.items()

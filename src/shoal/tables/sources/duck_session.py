@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "CELL_BYTES",
     "DISK_OF_CELL",
     "DISK_OF_TEXT",
+    "GROUP_BYTES",
     "ROW_BYTES",
     "TUPLE_BYTES",
     "DuckSession",
     "check_disk",
     "check_room",
+    "check_sections",
     "literal",
 ]
 
@@ -38,6 +41,8 @@ DISK_OF_TEXT = 2  # times the size of a text file: numbers of cells, rows dealt 
 DISK_OF_CELL = 16  # bytes for each cell of a file that is not text
 TUPLE_BYTES = 55  # memory of our own for each column of a distinct tuple, and as much once more
 ROW_BYTES = 64  # the same for each row, if a search tells the rows of a tuple apart
+CELL_BYTES = 600  # the same for each distinct cell of a column, if tuples and groups are on disk
+GROUP_BYTES = 400  # and for each group then, whose cells are distinct texts in the worst case
 ALLOWANCE = 50_000_000
 
 
@@ -62,11 +67,28 @@ def check_room(path: Path, memory: int | None, n_tuples: int, n_columns: int, n_
         n_rows: The number of rows, if they are searched one by one; otherwise 0.
     """
     needed = n_tuples * TUPLE_BYTES * (n_columns + 1) + n_rows * ROW_BYTES
+    _check_memory(path, memory, needed, f"{n_tuples:,} distinct combinations")
+
+
+def check_sections(path: Path, memory: int | None, n_cells: int, n_groups: int) -> None:
+    """Raise a FileError if a search whose tuples are on disk needs more memory than DuckDB leaves of the limit.
+
+    Args:
+        path: The file, for the message.
+        memory: The limit in bytes; None for no limit.
+        n_cells: The number of distinct cells of all quasi-identifiers.
+        n_groups: The largest number of groups.
+    """
+    needed = n_cells * CELL_BYTES + n_groups * GROUP_BYTES
+    _check_memory(path, memory, needed, f"{n_cells:,} distinct cells and up to {n_groups:,} groups")
+
+
+def _check_memory(path: Path, memory: int | None, needed: int, what: str) -> None:
     if memory is not None and needed > (1 - SHARE) * memory + ALLOWANCE:
         enough = int((needed - ALLOWANCE) / (1 - SHARE))
         raise FileError(
-            f"{path}: {n_tuples:,} distinct combinations need about {size_in_words(needed)} of memory beside DuckDB. "
-            f"Use {setting('memory', size_in_words(enough))}, or make a quasi-identifier coarser before the run."
+            f"{path}: {what} need about {size_in_words(needed)} of memory beside DuckDB. Use "
+            f"{setting('memory', size_in_words(enough))}, or make a quasi-identifier coarser before the run."
         )
 
 
@@ -87,7 +109,7 @@ class DuckSession:
         import duckdb
 
         self.folder = folder
-        self._path, self._watch = path, watch
+        self._path, self.watch = path, watch
         config: dict[str, Any] = {
             "temp_directory": str(folder),
             "threads": threads,
@@ -127,7 +149,7 @@ class DuckSession:
         try:
             Thread(target=run, daemon=True).start()
             while not ended.wait(0.1):  # in short steps: not every signal handler wakes a waiting thread
-                self._watch.check()
+                self.watch.check()
         except BaseException:
             given_up.set()
             while begun.wait(0.5) and not ended.wait(0.05):  # DuckDB ignores an interrupt before the query begins
@@ -145,6 +167,11 @@ class DuckSession:
                 frame.write_parquet(file)
             self._ask(f"create or replace temp table {name} as select * from read_parquet({literal(path)})")
         path.unlink()
+
+    def save(self, frame: pl.DataFrame, path: Path) -> None:
+        """Write a frame to a file of the private folder."""
+        with self.guarded(), create(path) as file:
+            frame.write_parquet(file, compression="lz4", statistics=False)
 
     def store(self, query: str, name: str, *, in_order: bool = True) -> Path:
         """Store the result of a query in a Parquet file of the private folder; in order if the query has one."""

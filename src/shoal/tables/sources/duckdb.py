@@ -26,6 +26,7 @@ from shoal.tables.sources.duck_session import (
     DuckSession,
     check_disk,
     check_room,
+    check_sections,
     literal,
 )
 from shoal.tables.sources.memory import sign_file
@@ -124,6 +125,11 @@ class DuckSource:
         """The open DuckDB, whose view `cells` has the columns c0, c1 and so on: numbers, or texts."""
         assert self._open is not None, "the source is closed"
         return self._open[0]
+
+    @property
+    def threads(self) -> int:
+        """The number of threads to use."""
+        return self._threads
 
     def numbering(self, name: str) -> Numbering | None:
         """Return what the numbers of a column mean; None if it is stored as text."""
@@ -304,6 +310,10 @@ class DuckSource:
     def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
         check_room(self._path, self._memory, n_tuples, n_columns, n_rows)
+
+    def check_sections(self, n_cells: int, n_groups: int) -> None:
+        """Raise a FileError if distinct cells and groups do not fit into memory; tuples are on disk."""
+        check_sections(self._path, self._memory, n_cells, n_groups)
 
     def _refuse_nul(self, frame: pl.DataFrame) -> None:
         for name in frame.columns:

@@ -20,12 +20,12 @@ from shoal.methods.sections import TupleSection, cut_sections
 from shoal.metrics.association import Pairs
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
+from shoal.metrics.singled import added_figures
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.in_place import cells_of, couple, plan_in_place
 from shoal.release.counted_tables.section_search import (
     SectionGroups,
     SectionSearch,
-    added_figures,
     added_verdicts,
     cell_keys,
 )

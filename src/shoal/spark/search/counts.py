@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from shoal.metrics.association import Pairs
 from shoal.spark.counting import added_up, counted_by
 from shoal.spark.jobs import kernel_of_batches, polars_of
+from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,73 +20,10 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["Packing", "count_codes", "count_pairs", "count_together", "find_largest"]
+__all__ = ["count_codes", "count_pairs", "count_together", "find_largest"]
 
 Codes = NDArray[np.int32]
 Coding = Mapping[str, tuple["pl.Series", Codes]]
-
-
-@dataclass(frozen=True)
-class Packing:
-    """Tuples or units of codes as few 64-bit numbers, which compare as they do; Spark moves and joins these.
-
-    Attributes:
-        cards: The number of codes of each column.
-        n_keys: The number of quasi-identifiers; further columns tell the units of a tuple apart.
-        parts: The columns of each number. No number has quasi-identifiers and others.
-    """
-
-    cards: tuple[int, ...]
-    n_keys: int
-    parts: tuple[tuple[int, ...], ...]
-
-    @classmethod
-    def of(cls, cards: Sequence[int], n_keys: int | None = None) -> Packing:
-        """Pack as many columns into a number as it holds; without n_keys, all are quasi-identifiers."""
-        parts: list[list[int]] = [[]]
-        room = 1 << 62
-        for column, card in enumerate(cards):
-            if card > room or column == n_keys:
-                parts.append([])
-                room = 1 << 62
-            parts[-1].append(column)
-            room //= max(1, card)
-        return cls(tuple(cards), len(cards) if n_keys is None else n_keys, tuple(map(tuple, parts)))
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the packed columns."""
-        return [f"p{i}" for i in range(len(self.parts))]
-
-    @property
-    def key_names(self) -> list[str]:
-        """The names of the packed columns that have the quasi-identifiers."""
-        return [name for name, part in zip(self.names, self.parts, strict=True) if part[0] < self.n_keys]
-
-    def packed(self) -> list[pl.Expr]:
-        """Return the numbers as expressions over columns k0, k1 and so on."""
-        import polars as pl
-
-        found = []
-        for name, part in zip(self.names, self.parts, strict=True):
-            number = pl.lit(0, pl.Int64)
-            for column in part:
-                number = number * self.cards[column] + pl.col(f"k{column}").cast(pl.Int64)
-            found.append(number.alias(name))
-        return found
-
-    def codes(self, frame: pl.DataFrame) -> Codes:
-        """Return the codes of packed tuples or units, column by column."""
-        codes = np.empty((frame.height, len(self.cards)), dtype=np.int32)
-        for name, part in zip(self.names, self.parts, strict=True):
-            number = frame[name].to_numpy()
-            for column in reversed(part):
-                number, codes[:, column] = np.divmod(number, self.cards[column])
-        return codes
-
-    def tuples(self, frame: pl.DataFrame) -> Codes:
-        """Return the codes of the quasi-identifiers only."""
-        return np.ascontiguousarray(self.codes(frame)[:, : self.n_keys])
 
 
 def count_codes(cells: Cells, coding: Coding, beside: Coding) -> tuple[DataFrame, Packing]:
