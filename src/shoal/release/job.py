@@ -264,7 +264,7 @@ class Job:
         if names is None:
             return False
         schema = self.settings.schema(names)  # if rows are needed, reading them into memory says what is missing
-        return needs_rows(self.method, self.models, schema, self.request, deals=True) is None
+        return needs_rows(self.method, self.models, schema, self.request, deals=True, lays_out=True) is None
 
     def _with_engine(self, release: Release) -> Release:
         """Note that DuckDB was chosen."""

@@ -28,7 +28,7 @@ from shoal.release.files.layout import lay_out
 from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.marks import Respelling, numbers_of, with_marks
 from shoal.release.files.publish import write_recoded, write_to
-from shoal.release.files.reading import typed_columns
+from shoal.release.files.reading import read_typed, typed_columns
 from shoal.release.files.signature import SigningKey
 from shoal.release.gate import Gate, verify_cells
 from shoal.report.groups import SensitiveFacts, look_at_target
@@ -36,7 +36,7 @@ from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
 from shoal.schema import INPUT, Schema, check_delimiter, check_output_decimal
 from shoal.settings.settings import Settings, check_signoff
-from shoal.tables.sources.base import Dealing, Recoding, Source
+from shoal.tables.sources.base import CellCounter, Dealing, Recoding, Source
 from shoal.tables.table import Factor, Table
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import FileTarget, ReportTarget
@@ -231,7 +231,7 @@ class Release:
         is suppressed or missing. With cells="center", they are one typed column.
         """
         if self.recoding is not None:
-            return self._read_back(self.recoding)
+            return self._read_back()
         from shoal.tables.frames import rebuild
 
         verify_cells(self)
@@ -241,19 +241,19 @@ class Release:
         text = laid.table.frame
         return rebuild(text, self.original, laid.source_rows, self.schema, typed_columns(self, text))
 
-    def _read_back(self, recoding: Recoding | Dealing) -> pl.DataFrame:
+    def _read_back(self) -> pl.DataFrame:
         """Write the release to a private file, pass it through the gate and read it."""
-        import polars as pl
-
         from shoal.tables.csv import read_csv
 
+        as_it_is = replace(self.request, spreadsheet_safe=False, output_delimiter=",", output_decimal=INPUT)
+        release = replace(self, request=as_it_is)
         with PrivateFolder() as private, self.source.opened(private.path) as source:
             source.check_unchanged()
             written = private.path / "release.csv"
-            write_recoded(source, recoding, written)
-            Gate(self).check_file(written)
+            write_recoded(release, source, written)
+            Gate(release).check_file(written)
             frame = read_csv(written, delimiter=",", encoding="utf-8", header=True).frame
-        return frame.with_columns(pl.col([column.name for column in self.schema.qi]).replace("", None))
+        return read_typed(release, frame)
 
     @cached_property
     def _file(self) -> Released:
@@ -276,9 +276,11 @@ class Release:
     @cached_property
     def numbers(self) -> dict[str, Respelling]:
         """The columns whose numbers have another decimal mark in a file."""
-        if self.request.output_decimal == INPUT or self.recoding is not None:
+        if self.request.output_decimal == INPUT or isinstance(self.recoding, Recoding):
             return {}
-        return numbers_of(self.original, self.table, self.schema, self.request.output_decimal)
+        dealer = self.source.dealer()
+        unread = dealer.distinct_cells if isinstance(dealer, CellCounter) else None
+        return numbers_of(self.original, self.table, self.schema, self.request.output_decimal, unread)
 
     @property
     def delimiter(self) -> str:

@@ -141,7 +141,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
         return None
     places, weights = couple([counts for _, counts in columns.values()])
     cells = {name: texts.gather(place) for (name, (texts, _)), place in zip(columns.items(), places, strict=True)}
-    table = Table(pl.DataFrame(cells), notes=source.notes, weights=weights)
+    table = Table(pl.DataFrame(cells), notes=source.notes, weights=weights, dialect=source.dialect)
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in names))
     accepted = tuple(name for name in job.request.accept_unique if name in names)
     request = replace(job.request, accept_unique=accepted)
@@ -181,7 +181,14 @@ def _is_plain(schema: Schema, job: Job) -> bool:
         return False
     if schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K) or any(any(c.limits) for c in schema.qi):
         return False
-    more = request.suppression_limit or request.target or request.bound or run.rules or run.derive_weights
+    more = (
+        request.suppression_limit
+        or request.target
+        or request.has_centers
+        or request.bound
+        or run.rules
+        or run.derive_weights
+    )
     return not more
 
 

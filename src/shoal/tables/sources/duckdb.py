@@ -26,7 +26,6 @@ from shoal.tables.sources.duck_session import (
     DuckSession,
     check_disk,
     check_room,
-    literal,
 )
 from shoal.tables.sources.memory import sign_file
 from shoal.tables.sources.numbering import NumberedCells, Numbering
@@ -92,6 +91,11 @@ class DuckSource:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_open": None, "_columns": {}, "_dealer": DuckDealer(self)}
 
+    @property
+    def dialect(self) -> Dialect | None:
+        """How a text file is written; None for any other source."""
+        return self._dialect
+
     @contextmanager
     def opened(self, folder: Path, watch: Watch = UNWATCHED) -> Iterator[DuckSource]:
         """Copy the cells of the file to the folder and open DuckDB over them."""
@@ -109,8 +113,7 @@ class DuckSource:
         try:
             with session.guarded():
                 self._copy_cells(blocks, cells, watch)
-            paths = ", ".join(map(literal, cells.parts()))
-            session.ask(f"create view cells as select * from read_parquet([{paths}], hive_partitioning=false)")
+            session.ask(f"create view cells as {cells.query()}")
             self._open = session, cells
             yield self
         finally:
@@ -121,7 +124,7 @@ class DuckSource:
 
     @property
     def session(self) -> DuckSession:
-        """The open DuckDB, whose view `cells` has the columns c0, c1 and so on: numbers, or texts."""
+        """The open DuckDB. Its view `cells` has the columns c0, c1 and so on, numbers or texts, and `line`."""
         assert self._open is not None, "the source is closed"
         return self._open[0]
 

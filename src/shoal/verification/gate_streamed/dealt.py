@@ -11,8 +11,6 @@ distinct cells and on the groups.
 
 from __future__ import annotations
 
-import hashlib
-import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Unpack
@@ -20,10 +18,13 @@ from typing import Any, Protocol, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError
-from shoal.schema import Dialect, Role, Schema, check_k
+from shoal.schema import INPUT, Dialect, Role, Schema, check_k
 from shoal.verification.cells import Cells
-from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks, pick_columns
+from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks
+from shoal.verification.gate_streamed.centers import CenterTally, group_keys
+from shoal.verification.gate_streamed.keys import Bag, TextKeys, add_rows, row_keys, sum_keys
+from shoal.verification.gate_streamed.laid import LaidBlocks
+from shoal.verification.gate_streamed.source import SourceFacts, SourceTable
 from shoal.verification.gate_streamed.tallies import GroupTally, RowOrder
 from shoal.verification.matching.people import person_numbers
 from shoal.verification.models.checks import Goal, ModelChecks
@@ -43,15 +44,11 @@ from shoal.verification.verdict import (
     suppression_violations,
 )
 
-__all__ = ["Dealt", "SourceTable", "gate_dealt"]
+__all__ = ["Dealt", "gate_dealt"]
 
 MOST_PAIRS = 500_000  # pairs of cells that are remembered
-ODD = tuple(np.uint64(each) for each in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 0x9E3779B97F4A7C15))
-HALF, LESS = np.uint64(32), np.uint64(29)
 
 Codes = NDArray[np.int32]
-Keys = NDArray[np.uint64]  # two numbers for each row
-Bag = tuple[int, int, int]  # the sums of the two hashes of each row, and the number of rows
 
 
 class Dealt(Protocol):
@@ -62,45 +59,19 @@ class Dealt(Protocol):
         """The distinct cells of each quasi-identifier, in the order of the file, and of each column held back."""
 
     @property
-    def chunks(self) -> Iterator[Sequence[Codes]]:
-        """Blocks of rows in the order of the file: places among these cells, column by column."""
+    def chunks(self) -> Iterator[Sequence[NDArray[Any]]]:
+        """Blocks of rows in the order of the file: places among these cells, column by column.
+
+        The number of each row's group follows if cells are centres; then that of its row in the source, from 0, if rows
+        keep their order.
+        """
 
     @property
-    def left_out(self) -> Iterator[Sequence[tuple[list[str], Codes]]]:
-        """Blocks of rows that are not released: texts and places, for all columns of the source."""
+    def left_out(self) -> Iterator[Sequence[tuple[list[str], NDArray[Any]]]]:
+        """Blocks of rows that are not released: texts and places, for all columns of the source.
 
-
-class SourceTable:
-    """The source as the verifier reads it: a file, or blocks of text by column.
-
-    Args:
-        table: A path, or an iterator of blocks: the cells of each column.
-        dialect: How a file is written.
-    """
-
-    def __init__(self, table: PathName | Iterator[Sequence[Sequence[str]]], dialect: Dialect | None = None) -> None:
-        self._table, self._dialect = table, dialect or Dialect()
-
-    def blocks(self, names: Sequence[str]) -> Iterator[list[tuple[BlockColumn, Codes]]]:
-        """Yield these columns block by block.
-
-        Raises:
-            InputError: A column is missing, or the file cannot be read as a table.
+        No texts and the numbers of the rows in the source follow if rows keep their order.
         """
-        if not isinstance(self._table, str | os.PathLike):
-            columns = [BlockColumn() for _ in names]
-            for cells in self._table:
-                yield [(column, column.code(each)) for column, each in zip(columns, cells, strict=True)]
-            return
-        table, places = CodedBlocks(self._table, self._dialect), list[int]()
-        for block in table.blocks():
-            try:
-                places = places or pick_columns(table, names, self._dialect)
-            except InputError as error:
-                raise InputError(f"{os.fspath(self._table)}: {error.text}") from None
-            yield [(table.columns[i], block[i]) for i in places]
-        if table.reader is not None and table.reader.ragged_rows().times:
-            raise table.reader.ragged_error()
 
 
 def gate_dealt(
@@ -111,6 +82,13 @@ def gate_dealt(
     dealt: Dealt,
     claims: Mapping[str, int],
     *,
+    keep_order: bool = False,
+    bounds: Iterable[str] = (),
+    spreadsheet_safe: bool = False,
+    delimiter: str = ",",
+    decimal: str = INPUT,
+    center: str | None = None,
+    spread: bool = False,
     step: Step = ignore_step,
     **goal: Unpack[Goal],
 ) -> Verdict:
@@ -123,12 +101,25 @@ def gate_dealt(
         source: The source.
         dealt: What the maker states about the rows.
         claims: "rows", "groups", "smallest_group" and "suppressed_rows".
+        keep_order: Whether the rows are in the order of the source; by default they are sorted by their cells.
+        bounds: The columns whose ranges are written as two columns, NAME_min and NAME_max.
+        spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
+        delimiter: The separator of cells in a CSV file.
+        decimal: The decimal mark of numbers in the file; "input" for that of the source.
+        center: "mean" or "median" if the cells are the centres of groups, which are recomputed from the source.
+        spread: Whether a standard deviation or share follows each centre.
         step: Called with the number of rows examined so far; it may raise to end the check.
         goal: What the release must meet besides k; see `Goal`.
     """
     k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
-    table = CodedBlocks(path, Dialect(), keep_blank=True)
-    examined = _Examined(schema, table, dealt, secrets.token_bytes(32), goal)
+    key = secrets.token_bytes(32)
+    held_back = [*schema.names(Role.PERSON), *schema.names(Role.PERSONAL_K)]
+    facts = SourceFacts(schema, held_back, key, decimal, counted=center is not None, ordered=keep_order)
+    facts.read(source)
+    table = CodedBlocks(path, Dialect(delimiter), keep_blank=True)
+    followed = [column.name for column in schema.qi if spread]
+    laid = LaidBlocks(table, bounds, spreadsheet_safe, facts.mark(), followed)
+    examined = _Examined(schema, laid, dealt, key, goal, facts, center)
     try:
         for block in table.blocks():
             examined.add(block)
@@ -139,21 +130,20 @@ def gate_dealt(
     violations += name_violations(path, table.kind)
     if table.reader is not None:
         violations += shape_violations(table.reader.blank_lines(), table.reader.ragged_rows(), table.reader.width)
-    violations += header_violations(table.names, schema)
+    violations += header_violations(laid.names, schema)
+    violations += laid.spread_violations(schema.qi)
     if not examined.is_counting:
         return judge_counts(k, examined.rows, 0, 0, violations)
-    source_bag = examined.source_bag(source)
-    n_suppressed = source_bag[2] - examined.rows
-    violations += suppression_violations(n_suppressed, source_bag[2], limit)
+    n_suppressed = facts.bag[2] - examined.rows
+    violations += suppression_violations(n_suppressed, facts.bag[2], limit)
     if not examined.rows:
         violations.append(NO_ROWS)
-    violations += examined.groups.small(k)
-    violations += examined.groups.model_violations()
+    violations += examined.group_violations(k)
     counts = {"rows": examined.rows, "suppressed_rows": n_suppressed, **examined.groups.counts()}
     violations += claim_violations(claims, counts)
-    violations += examined.order.violations()
+    violations += laid.violations()
     violations += examined.violations()
-    if source_bag != examined.made_bag():
+    if facts.bag != examined.made_bag():
         violations.append(Violation("rows", "the rows are not made from the rows of the source, each of them once"))
     return judge_counts(k, examined.rows, counts["groups"], counts["smallest_group"], violations)
 
@@ -163,41 +153,69 @@ class _Examined:
 
     Args:
         schema: The columns of the source.
-        table: The released file.
+        laid: The released file.
         dealt: What the maker states.
         key: The key of the hashes.
         goal: What the release must meet besides k.
+        facts: What was found in the source.
+        center: "mean" or "median" if the cells are the centres of groups.
     """
 
-    def __init__(self, schema: Schema, table: CodedBlocks, dealt: Dealt, key: bytes, goal: Goal) -> None:
-        self._schema, self._table, self._dealt = schema, table, dealt
+    def __init__(
+        self,
+        schema: Schema,
+        laid: LaidBlocks,
+        dealt: Dealt,
+        key: bytes,
+        goal: Goal,
+        facts: SourceFacts,
+        center: str | None,
+    ) -> None:
+        self._schema, self._laid, self._dealt, self._facts, self._key = schema, laid, dealt, facts, key
         self._released = [column.name for column in schema.released]
         self._held_back = [*schema.names(Role.PERSON), *schema.names(Role.PERSONAL_K)]
         self._cells = quasi_identifier_cells(schema, goal.get("labels") or {})
         self._qi = [name for name in self._released if name in self._cells]
         names = [*self._released, *self._held_back]
-        self._keys = {name: TextKeys(key, i) for i, name in enumerate(names)}  # of the source and what restores it
-        self._shown = {name: TextKeys(key, i) for i, name in enumerate(names)}
+        self._unchanged = {name: TextKeys(key, i) for i, name in enumerate(names)}
         self._origins = {name: TextKeys(key, i) for i, name in enumerate(names)}
-        self._chunks = _Feed(dealt.chunks, len(self._qi) + len(self._held_back))
+        self._shown: dict[int, TextKeys] = {}  # by column of the file
+        self._n_stated = len(self._qi) + len(self._held_back)
+        self._chunks = _Feed(dealt.chunks, self._n_stated + (center is not None) + facts.ordered)
         self._pairs: dict[str, set[int]] = {name: set() for name in self._qi}
         self._false: dict[str, int] = {}
         self._n_false: dict[str, int] = {}
-        # Of columns with limits, the row in which each cell was met first.
-        self._limited: dict[str, dict[str, int]] = {c.name: {} for c in schema.qi if any(c.limits)}
         self._ladders = goal.get("ladders") or {}
+        # Of columns with limits, the row in which each cell was met first.
+        limited = schema.qi if center is None else ()
+        self._limited: dict[str, dict[str, int]] = {c.name: {} for c in limited if any(c.limits)}
         self._bag: Bag = (0, 0, 0)
+        self._last_line, self._disorder = -1, 0
         self.rows = 0
         self.order = RowOrder()
-        checks = ModelChecks.of_goal(goal, schema)
         person = next(iter(schema.names(Role.PERSON)), None)
         self._person_numbers: Codes | None = None
-        self.groups = GroupTally(checks, self._cells, counts_people=person is not None)
+        self._tallies = [
+            GroupTally(ModelChecks.of_goal(goal, schema), self._cells, counts_people=person is not None)
+            for _ in range(1 if center is None else 2)  # the groups of the file; those of the maker
+        ]
+        self._centers: dict[str, CenterTally] = {}
+        if center is not None:
+            stated = dict(zip(self._qi, dealt.texts, strict=False))
+            for column in schema.qi:
+                ladder, mark = self._ladders.get(column.name, {}), facts.spread_mark(column)
+                known = facts.counts[column.name], stated[column.name]
+                self._centers[column.name] = CenterTally(column, schema, *known, center, mark, ladder)
+
+    @property
+    def groups(self) -> GroupTally:
+        """The groups of the file."""
+        return self._tallies[0]
 
     @property
     def is_counting(self) -> bool:
         """Whether the file has the columns that it should have."""
-        return self._table.names == self._released
+        return self._laid.names == self._released
 
     def add(self, block: Sequence[Codes]) -> None:
         """Read the next rows of the file."""
@@ -205,29 +223,62 @@ class _Examined:
         if not n_rows or not self.is_counting:
             self.rows += n_rows
             return
-        columns = dict(zip(self._released, zip(self._table.columns, block, strict=True), strict=True))
-        self.order.add(self._table.columns, block)
+        columns = dict(zip(self._released, self._laid.read(block), strict=True))
+        self.order.add(self._laid.table.columns, block)
         for name, met in self._limited.items():
             column, codes = columns[name]
             for code, at in zip(*(each.tolist() for each in np.unique(codes, return_index=True)), strict=True):
                 met.setdefault(column.texts[code], self.rows + 1 + at)
-        shown = {name: self._shown[name].of(*columns[name]) for name in columns}
-        origin = self._chunks.take(n_rows)
-        origins = dict(zip([*self._qi, *self._held_back], origin, strict=True))
-        stated = len(origin[0]) if origin else n_rows
-        group = _total([shown[name] for name in self._qi], n_rows)
+        taken = self._chunks.take(n_rows)
+        origins = dict(zip([*self._qi, *self._held_back], taken, strict=False))
+        stated = len(taken[0]) if taken else n_rows
+        keys = [self._group(block, n_rows)]
+        if self._centers:
+            keys.append(group_keys(taken[self._n_stated]))
         people = self._people(origins[self._held_back[0]]) if self.groups.counts_people else None
-        self.groups.add(group, self.rows + 1, people, {n: columns[n] for n in self.groups.columns}, stated)
-        if own_k := self._schema.names(Role.PERSONAL_K):
-            place = len(self._qi) + self._held_back.index(own_k[0])
-            self.groups.ask(group[:, :stated], origins[own_k[0]], self._dealt.texts[place])
-        restored = [shown[name][:, :stated] for name in columns if name not in self._cells]
+        for tally, group in zip(self._tallies, keys, strict=True):
+            cells = {n: (columns[n][0], columns[n][1][: group.shape[1]]) for n in tally.columns}
+            tally.add(group, self.rows + 1, people, cells, stated)
+            for name in self._schema.names(Role.PERSONAL_K):
+                texts = self._dealt.texts[len(self._qi) + self._held_back.index(name)]
+                tally.ask(group[:, :stated], origins[name], texts)
+        restored = [self._unchanged[name].of(*columns[name])[:, :stated] for name in columns if name not in self._cells]
         for place, (name, codes) in enumerate(origins.items()):
             restored.append(self._origins[name].of_texts(self._dealt.texts[place], codes))
-            if name in self._cells:
+            if name in self._centers:
+                shown, spread = self._centered(name, columns[name], block, stated)
+                self._centers[name].add(keys[1], self.rows + 1, codes, shown, spread, people)
+            elif name in self._cells:
                 self._judge(name, codes, columns[name][0], columns[name][1][:stated], place)
-        self._bag = _added(self._bag, _total(restored, stated))
+        if self._facts.ordered:
+            restored.append(row_keys(self._key, self._follow(taken[-1])))
+        self._bag = add_rows(self._bag, sum_keys(restored, stated))
         self.rows += n_rows
+
+    def _group(self, block: Sequence[Codes], n_rows: int) -> NDArray[np.uint64]:
+        """Return the keys of rows by all that the file shows of their quasi-identifiers."""
+        keys = []
+        for column in self._laid.columns:
+            for place in column.all_places if column.name in self._cells else ():
+                own = self._shown.setdefault(place, TextKeys(self._key, len(self._unchanged) + place))
+                keys.append(own.of(self._laid.table.columns[place], block[place]))
+        return sum_keys(keys, n_rows)
+
+    def _centered(
+        self, name: str, shown: tuple[BlockColumn, Codes], block: Sequence[Codes], stated: int
+    ) -> tuple[tuple[BlockColumn, Codes], tuple[BlockColumn, Codes] | None]:
+        """Return the centres of some rows, and their spread."""
+        place = next(column.spread for column in self._laid.columns if column.name == name)
+        spread = None if place is None else (self._laid.table.columns[place], block[place][:stated])
+        return (shown[0], shown[1][:stated]), spread
+
+    def _follow(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Note the first row that does not follow the one before it in the source; return the lines."""
+        falling = np.flatnonzero(np.diff(lines, prepend=self._last_line) <= 0)
+        if len(falling) and not self._disorder:
+            self._disorder = self.rows + int(falling[0]) + 1
+        self._last_line = int(lines[-1]) if len(lines) else self._last_line
+        return lines
 
     def _people(self, origin: Codes) -> Codes:
         """Return a number for each row that is the same exactly where its person is."""
@@ -241,22 +292,27 @@ class _Examined:
         bag = self._bag
         names = [*self._released, *self._held_back]
         for block in self._dealt.left_out:
-            keys = [TextKeys.like(self._keys[n]).of_texts(*each) for n, each in zip(names, block, strict=True)]
-            bag = _added(bag, _total(keys, len(block[0][1])))
+            cells = zip(names, block, strict=False)
+            keys = [TextKeys.like(self._unchanged[name]).of_texts(*each) for name, each in cells]
+            keys += [row_keys(self._key, block[-1][1])] if self._facts.ordered else []
+            bag = add_rows(bag, sum_keys(keys, len(block[0][1])))
         return bag
 
-    def source_bag(self, source: SourceTable) -> Bag:
-        """Return the bag of the rows of the source."""
-        bag: Bag = (0, 0, 0)
-        names = [*self._released, *self._held_back]
-        for block in source.blocks(names):
-            keys = [self._keys[name].of(column, codes) for name, (column, codes) in zip(names, block, strict=True)]
-            bag = _added(bag, _total(keys, len(block[0][1])))
-        return bag
+    def group_violations(self, k: int) -> list[Violation]:
+        """Return the groups that are too small or fail a model, and the centres that are not those of their group."""
+        violations = []
+        for tally in self._tallies:
+            violations += tally.small(k)
+            violations += tally.model_violations()
+        for centers in self._centers.values():
+            violations += centers.violations(k, counts_people=self.groups.counts_people)
+        return violations
 
     def violations(self) -> list[Violation]:
-        """Return the columns whose cells do not cover their source, and whether rows have no source."""
-        violations = []
+        """Return the columns whose cells do not cover their source, and whether rows have no source or order."""
+        violations = self.order.violations() if not self._facts.ordered else []
+        if self._disorder:
+            violations.append(Violation("order", "the rows are not in the order of the source", self._disorder))
         for name, row in self._false.items():
             n = self._n_false[name]
             text = f"{plural(n, 'distinct cell')} {'does' if n == 1 else 'do'} not cover the source"
@@ -264,7 +320,8 @@ class _Examined:
         for column in self._schema.qi:
             if column.name in self._limited:
                 met, ladder = self._limited[column.name], self._ladders.get(column.name, {})
-                limited = LimitedCells(column, column.limits, Cells.of(column, self._schema.missing), ladder)
+                reading, is_closed = Cells.of(column, self._schema.missing), column.name in self._laid.closed
+                limited = LimitedCells(column, column.limits, reading, ladder, is_closed)
                 cells = CodedColumn(list(met), np.arange(len(met), dtype=np.int32))
                 violations += limit_violations(cells, limited, np.array(list(met.values()), dtype=np.int64))
         if self._chunks.has_more():
@@ -292,11 +349,11 @@ class _Examined:
 class _Feed:
     """Rows that come in blocks of any size, taken in blocks of another size."""
 
-    def __init__(self, chunks: Iterable[Sequence[Codes]], n_columns: int) -> None:
+    def __init__(self, chunks: Iterable[Sequence[NDArray[Any]]], n_columns: int) -> None:
         self._chunks = iter(chunks)
-        self._rest: Sequence[Codes] = [np.empty(0, dtype=np.int32)] * n_columns
+        self._rest: Sequence[NDArray[Any]] = [np.empty(0, dtype=np.int32)] * n_columns
 
-    def take(self, n_rows: int) -> Sequence[Codes]:
+    def take(self, n_rows: int) -> Sequence[NDArray[Any]]:
         """Return the next rows; fewer if there are no more."""
         parts = [self._rest]
         while sum(len(part[0]) for part in parts) < n_rows:
@@ -311,70 +368,3 @@ class _Feed:
     def has_more(self) -> bool:
         """Say whether rows are left."""
         return len(self._rest[0]) > 0 or any(len(chunk[0]) for chunk in self._chunks)
-
-
-class TextKeys:
-    """Two secret random numbers for each text of a column.
-
-    Args:
-        key: The key of the hashes.
-        column: The number of the column; equal texts of different columns have different numbers.
-    """
-
-    def __init__(self, key: bytes, column: int) -> None:
-        self._key, self._column = key, column
-        self._keys: Keys = np.empty((2, 0), dtype=np.uint64)
-        self._n_known = self._epoch = 0
-
-    @classmethod
-    def like(cls, other: TextKeys) -> TextKeys:
-        """Return keys of the same column that know no text yet."""
-        return cls(other._key, other._column)
-
-    def of(self, column: BlockColumn, codes: Codes) -> Keys:
-        """Return the numbers of the cells of a block."""
-        if column.epoch != self._epoch:
-            self._n_known, self._epoch = 0, column.epoch
-        return self.of_texts(column.texts, codes)
-
-    def of_texts(self, texts: Sequence[str], codes: Codes) -> Keys:
-        """Return the numbers of texts at some places; texts that were seen before must not have changed."""
-        if len(texts) > self._n_known:
-            self._learn(texts[self._n_known :])
-        keys: Keys = self._keys[:, codes]
-        return keys
-
-    def _learn(self, texts: Sequence[str]) -> None:
-        salt = self._column.to_bytes(16, "little")
-        digests = b"".join(
-            hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._key, salt=salt).digest()
-            for text in texts
-        )
-        end = self._n_known + len(texts)
-        if end > self._keys.shape[1]:
-            room = np.empty((2, max(64, 2 * end)), dtype=np.uint64)
-            room[:, : self._n_known] = self._keys[:, : self._n_known]
-            self._keys = room
-        self._keys[:, self._n_known : end] = np.frombuffer(digests, dtype="<u8").reshape(-1, 2).T
-        self._n_known = end
-
-
-def _total(keys: Sequence[Keys], n_rows: int) -> Keys:
-    """Return two numbers for each row, the sums of those of its cells."""
-    total = np.zeros((2, n_rows), dtype=np.uint64)
-    for each in keys:
-        total += each
-    return total
-
-
-def _added(bag: Bag, rows: Keys) -> Bag:
-    """Return the bag with some more rows. Their numbers are mixed, so that cells cannot trade places between rows."""
-    a, b = rows[0].copy(), rows[1].copy()
-    for odd in ODD:
-        a ^= b >> LESS
-        a *= odd
-        b ^= a >> HALF
-        b *= odd
-        a ^= a >> HALF
-    sums: list[Any] = [int(lane.sum(dtype=np.uint64)) for lane in (a, b)]
-    return (bag[0] + sums[0]) % 2**64, (bag[1] + sums[1]) % 2**64, bag[2] + rows.shape[1]

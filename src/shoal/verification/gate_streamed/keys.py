@@ -1,0 +1,95 @@
+"""Secret numbers of texts and rows, by which two tables are compared as bags of rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.verification.gate_streamed.blocks import BlockColumn
+
+__all__ = ["Bag", "Keys", "TextKeys", "add_rows", "row_keys", "sum_keys"]
+
+ODD = tuple(np.uint64(each) for each in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 0x9E3779B97F4A7C15))
+HALF, LESS = np.uint64(32), np.uint64(29)
+
+Codes = NDArray[np.int32]
+Keys = NDArray[np.uint64]  # two numbers for each row
+Bag = tuple[int, int, int]  # the sums of the two hashes of each row, and the number of rows
+
+
+class TextKeys:
+    """Two secret random numbers for each text of a column.
+
+    Args:
+        key: The key of the hashes.
+        column: The number of the column; equal texts of different columns have different numbers.
+    """
+
+    def __init__(self, key: bytes, column: int) -> None:
+        self._key, self._column = key, column
+        self._keys: Keys = np.empty((2, 0), dtype=np.uint64)
+        self._n_known = self._epoch = 0
+
+    @classmethod
+    def like(cls, other: TextKeys) -> TextKeys:
+        """Return keys of the same column that know no text yet."""
+        return cls(other._key, other._column)
+
+    def of(self, column: BlockColumn, codes: Codes) -> Keys:
+        """Return the numbers of the cells of a block."""
+        if column.epoch != self._epoch:
+            self._n_known, self._epoch = 0, column.epoch
+        return self.of_texts(column.texts, codes)
+
+    def of_texts(self, texts: Sequence[str], codes: Codes) -> Keys:
+        """Return the numbers of texts at some places; texts that were seen before must not have changed."""
+        if len(texts) > self._n_known:
+            self._learn(texts[self._n_known :])
+        keys: Keys = self._keys[:, codes]
+        return keys
+
+    def _learn(self, texts: Sequence[str]) -> None:
+        salt = self._column.to_bytes(16, "little")
+        digests = b"".join(
+            hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._key, salt=salt).digest()
+            for text in texts
+        )
+        end = self._n_known + len(texts)
+        if end > self._keys.shape[1]:
+            room = np.empty((2, max(64, 2 * end)), dtype=np.uint64)
+            room[:, : self._n_known] = self._keys[:, : self._n_known]
+            self._keys = room
+        self._keys[:, self._n_known : end] = np.frombuffer(digests, dtype="<u8").reshape(-1, 2).T
+        self._n_known = end
+
+
+def sum_keys(keys: Sequence[Keys], n_rows: int) -> Keys:
+    """Return two numbers for each row, the sums of those of its cells."""
+    total = np.zeros((2, n_rows), dtype=np.uint64)
+    for each in keys:
+        total += each
+    return total
+
+
+def add_rows(bag: Bag, rows: Keys) -> Bag:
+    """Return the bag with some more rows. Their numbers are mixed, so that cells cannot trade places between rows."""
+    a, b = rows[0].copy(), rows[1].copy()
+    for odd in ODD:
+        a ^= b >> LESS
+        a *= odd
+        b ^= a >> HALF
+        b *= odd
+        a ^= a >> HALF
+    sums: list[Any] = [int(lane.sum(dtype=np.uint64)) for lane in (a, b)]
+    return (bag[0] + sums[0]) % 2**64, (bag[1] + sums[1]) % 2**64, bag[2] + rows.shape[1]
+
+
+def row_keys(key: bytes, rows: NDArray[np.int64]) -> Keys:
+    """Return two numbers for each row that depend on its number; key: of the hashes."""
+    own = np.frombuffer(hashlib.blake2b(b"rows", digest_size=16, key=key).digest(), dtype="<u8")
+    numbers = rows.astype(np.uint64)
+    return np.stack([(numbers + own[0]) * ODD[0], (numbers + own[1]) * ODD[1]])
