@@ -250,7 +250,7 @@ def test_run_is_cancelled_inside_a_query(tmp_path: Path) -> None:
     private.mkdir()
     begun = time.monotonic()
     watch = Watch(cancelled=lambda: time.monotonic() > begun + 1)
-    session = duck_session.DuckSession(path, private, watch)
+    session = duck_session.DuckSession(str(path), private, watch)
     with pytest.raises(CancelledError):
         session.ask("select count(*) from range(10000000) as a, range(10000000) as b where a.range + b.range = -1")
     session.close()

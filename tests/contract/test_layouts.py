@@ -15,9 +15,10 @@ import shoal
 from shoal.errors import UsageError, VerificationError
 from shoal.methods import sections
 from shoal.tables.formats.writers import write_csv
-from shoal.tables.sources import dealing, file_columns, numbering
+from shoal.tables.sources import dealing, numbering
 from shoal.tables.sources.base import Dealing, Witness
 from shoal.tables.sources.dealing import DuckDealer
+from shoal.tables.sources.duck import file_columns
 from tests.contract.test_dealing import made, odd_table
 
 MONDRIAN: dict[str, Any] = {"method": "mondrian", "effort": None}

@@ -290,12 +290,8 @@ def _check_engine(data: Any, engine: str | None, memory: str | None) -> int | No
             "frame or a path."
         )
     if engine == "duckdb" and not isinstance(data, str | os.PathLike):
-        raise UsageError(f"{setting('engine', engine)} reads files. Pass the path of a file, or leave it out.")
-    if engine == "duckdb" and is_file_url(data):
-        raise UsageError(f"{setting('engine', engine)} reads CSV and Parquet files. Leave it out.")
-    if isinstance(data, str) and is_url(data) and engine == "duckdb":
         raise UsageError(
-            f"{setting('engine', engine)} reads files. Leave it out: a table of a database is counted there."
+            f"{setting('engine', engine)} reads files and databases. Pass a path or a URL, or leave it out."
         )
     if memory is not None and engine != "duckdb":
         raise UsageError(

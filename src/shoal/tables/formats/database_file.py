@@ -17,7 +17,7 @@ from shoal.errors import FileError, InputError, Note, counted, file_path, join_p
 from shoal.tables.csv import check_file
 from shoal.tables.formats.memory_limit import available_memory, check_memory, refuse_expansion
 from shoal.tables.sources.url import FileTable
-from shoal.tables.table import LONGEST_CELL, Stamp, Table, check_width, make_table
+from shoal.tables.table import LONGEST_CELL, Stamp, Table, check_cells, check_names, check_width, make_table
 from shoal.tables.typed_text import ADVICE, cell_text, float32_text, ticks_text
 from shoal.tables.watch import UNWATCHED, Watch
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-__all__ = ["read_database_file"]
+__all__ = ["DatabaseBlocks", "read_database_file"]
 
 MAGIC = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}
 TITLES = {"sqlite": "an SQLite database", "duckdb": "a DuckDB database"}
@@ -53,23 +53,75 @@ def read_database_file(place: FileTable, watch: Watch = UNWATCHED) -> Table:
         InputError: The file is not such a database, has no such table, or has a column or cell without a text.
         FileError: The file cannot be read, or the table does not fit into memory.
     """
+    stamp, collector = _begin(place, watch)
+    for _ in _blocks(place, collector, watch):
+        pass
+    if Stamp.of(place.path) != stamp:
+        raise InputError(f"{place.shown}: the file changed while it was read. Run again when nothing writes to it.")
+    if not collector.n_rows:
+        raise InputError(f"{place.shown}: no data rows.")
+    columns = collector.columns()
+    notes = (_about(place, len(columns)), *collector.notes())
+    return make_table(columns, place.shown, path=place.path, stamp=stamp, notes=notes, types=collector.types())
+
+
+class DatabaseBlocks:
+    """A table or view as blocks of rows, of which one at a time is in memory; they can be read only once.
+
+    Args:
+        place: The file and the table.
+        watch: Hears of progress and may cancel.
+        memory: The memory of DuckDB in bytes; by default a share of what is available.
+
+    Attributes:
+        names: Names of the columns.
+        stamp: The state of the file when it was opened.
+        n_cells: The number of cells, if it is known.
+    """
+
+    def __init__(self, place: FileTable, watch: Watch = UNWATCHED, memory: int | None = None) -> None:
+        self.stamp, self._collector = _begin(place, watch, keeps=False, memory=memory)
+        self._place = place
+        self._blocks = _blocks(place, self._collector, watch)
+        self._first = next(self._blocks, None)
+        self.names = tuple(self._collector.names)
+        self.n_cells = self._collector.n_cells
+        self._of_names = check_names(list(self.names), place.shown)
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows."""
+        import polars as pl
+
+        block = self._first
+        while block is not None:
+            check_cells(block, self._place.shown)
+            yield pl.DataFrame([cells.alias(name) for cells, name in zip(block, self.names, strict=True)])
+            block = next(self._blocks, None)
+
+    def notes(self) -> tuple[Note, ...]:
+        """Return what was detected or noticed, after all rows were read."""
+        return (_about(self._place, len(self.names)), *self._collector.notes(), *self._of_names)
+
+
+def _begin(
+    place: FileTable, watch: Watch, *, keeps: bool = True, memory: int | None = None
+) -> tuple[Stamp, _Collector]:
     if not place.path.exists() and (absolute := Path("/") / place.path).exists():
         raise FileError(
             f"{place.path}: no such file. Write an absolute path with four slashes: {place.engine}:///{absolute}?..."
         )
     stamp = check_file(place.path)
     _check_magic(place)
-    collector = _Collector(place, stamp.size, watch)
-    read = _read_sqlite if place.engine == "sqlite" else _read_duckdb
-    types = read(place, collector, watch)
-    if Stamp.of(place.path) != stamp:
-        raise InputError(f"{place.shown}: the file changed while it was read. Run again when nothing writes to it.")
-    if not collector.n_rows:
-        raise InputError(f"{place.shown}: no data rows.")
-    columns = collector.columns()
-    about = f"{TITLES[place.engine]}, table {place.table!r}, {counted(len(columns), 'column')}"
-    notes = (Note(file_path(place.path), about), *collector.notes())
-    return make_table(columns, place.shown, path=place.path, stamp=stamp, notes=notes, types=types)
+    return stamp, _Collector(place, stamp.size, watch, keeps=keeps, memory=memory)
+
+
+def _blocks(place: FileTable, collector: _Collector, watch: Watch) -> Iterator[list[pl.Series]]:
+    return _read_sqlite(place, collector, watch) if place.engine == "sqlite" else _read_duckdb(place, collector)
+
+
+def _about(place: FileTable, n_columns: int) -> Note:
+    about = f"{TITLES[place.engine]}, table {place.table!r}, {counted(n_columns, 'column')}"
+    return Note(file_path(place.path), about)
 
 
 def _check_magic(place: FileTable) -> None:
@@ -84,11 +136,33 @@ def _check_magic(place: FileTable) -> None:
 
 
 class _Collector:
-    """Collects rows as columns of text, within the memory that is available."""
+    """Turns rows into columns of text, and keeps them within the memory that is available.
 
-    def __init__(self, place: FileTable, size: int, watch: Watch) -> None:
+    Args:
+        place: The file and the table.
+        size: The size of the file.
+        watch: Hears of progress and may cancel.
+        keeps: Whether rows are kept.
+        memory: The memory of DuckDB in bytes; by default a share of what is available.
+
+    Attributes:
+        names: Names of the columns.
+        keeps: Whether rows are kept.
+        memory: The memory of DuckDB in bytes.
+        n_rows: The number of rows so far.
+        n_cells: The number of cells, if it is known beforehand.
+        known_types: Types of columns that a database states.
+    """
+
+    def __init__(
+        self, place: FileTable, size: int, watch: Watch, *, keeps: bool = True, memory: int | None = None
+    ) -> None:
         self._place, self._size, self._watch = place, size, watch
-        self._names: list[str] = []
+        self.keeps, self.n_cells = keeps, 0
+        available = available_memory()
+        self.memory = memory if memory is not None or available is None else int(available * SHARE)
+        self.known_types: dict[str, Any] = {}
+        self.names: list[str] = []
         self._texts: list[Text] = []
         self._blocks: list[list[pl.Series]] = []
         self._kinds: list[set[type]] = []
@@ -99,11 +173,11 @@ class _Collector:
     def begin(self, names: Sequence[str], texts: Sequence[Text], declared: Sequence[str] = ()) -> None:
         """Say which columns follow, how their cells become text, and what SQLite declares about them."""
         check_width(len(names), self._place.shown)
-        self._names, self._texts, self._declared = list(names), list(texts), list(declared)
+        self.names, self._texts, self._declared = list(names), list(texts), list(declared)
         self._kinds, self._odd = [set() for _ in names], [0] * len(names)
 
-    def add(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Add a block of rows."""
+    def add(self, rows: Sequence[Sequence[Any]]) -> list[pl.Series]:
+        """Add a block of rows; return its columns."""
         import polars as pl
 
         self._watch.check()
@@ -117,36 +191,40 @@ class _Collector:
                 column = pl.Series([text(cell) for cell in cells], dtype=pl.String)
             except UnicodeError:
                 raise InputError(
-                    f"{self._place.shown}: column {self._names[position]!r} contains text that is not valid Unicode. "
+                    f"{self._place.shown}: column {self.names[position]!r} contains text that is not valid Unicode. "
                     "Correct it first."
                 ) from None
             self._n_bytes += int(column.str.len_bytes().sum())
             block.append(column)
-        self._blocks.append(block)
         self.n_rows += len(rows)
-        n_cells = self.n_rows * len(self._names)
+        n_cells = self.n_rows * len(self.names)
         refuse_expansion(self._place.path, self._size, self._n_bytes + n_cells)
-        check_memory(self._place.path, self._n_bytes, n_cells)
+        if self.keeps:
+            self._blocks.append(block)
+            check_memory(self._place.path, self._n_bytes, n_cells)
+        return block
 
     def columns(self) -> dict[str, pl.Series]:
         """Return the columns."""
         import polars as pl
 
-        return {name: pl.concat([b[i] for b in self._blocks]).alias(name) for i, name in enumerate(self._names)}
+        return {name: pl.concat([b[i] for b in self._blocks]).alias(name) for i, name in enumerate(self.names)}
 
     def types(self) -> dict[str, Any]:
-        """Return the types of columns all of whose cells are integers, or all of them floats."""
+        """Return the types that a database states, and of SQLite those of columns of integers or of floats alone."""
         import polars as pl
 
-        types: dict[str, Any] = {}
-        for name, kinds in zip(self._names, self._kinds, strict=True):
+        types = dict(self.known_types)
+        if self._place.engine == "duckdb":
+            return types
+        for name, kinds in zip(self.names, self._kinds, strict=True):
             if (known := kinds - {type(None)}) in ({int}, {float}):
                 types[name] = pl.Int64 if known == {int} else pl.Float64
         return types
 
     def notes(self) -> Iterator[Note]:
         """Note the columns of integers in which SQLite found texts."""
-        for name, count in zip(self._names, self._odd, strict=True):
+        for name, count in zip(self.names, self._odd, strict=True):
             if count:
                 text = "is declared as integers, but {cells:cell is|cells are} text; all are read as they are"
                 yield Note(f"column {name!r}", text, counts={"cells": count})
@@ -155,7 +233,7 @@ class _Collector:
 # ---- SQLite
 
 
-def _read_sqlite(place: FileTable, collector: _Collector, watch: Watch) -> dict[str, Any]:
+def _read_sqlite(place: FileTable, collector: _Collector, watch: Watch) -> Iterator[list[pl.Series]]:
     journal = place.path.with_name(f"{place.path.name}-wal")
     # Without changes in a journal, SQLite need not make files beside the database to read it.
     mode = "mode=ro" if journal.exists() and journal.stat().st_size else "immutable=1"
@@ -182,11 +260,10 @@ def _read_sqlite(place: FileTable, collector: _Collector, watch: Watch) -> dict[
             rows.append(row)
             n_bytes += sum(len(cell) for cell in row if isinstance(cell, str))
             if len(rows) == BLOCK_ROWS or n_bytes > BLOCK_BYTES:
-                collector.add(rows)
+                yield collector.add(rows)
                 rows, n_bytes = [], 0
         if rows:
-            collector.add(rows)
-    return collector.types()
+            yield collector.add(rows)
 
 
 def _decoded(raw: bytes) -> str:
@@ -218,18 +295,17 @@ def _guarded_sqlite(place: FileTable, watch: Watch) -> Iterator[None]:
 # ---- DuckDB
 
 
-def _read_duckdb(place: FileTable, collector: _Collector, watch: Watch) -> dict[str, Any]:
+def _read_duckdb(place: FileTable, collector: _Collector) -> Iterator[list[pl.Series]]:
     import duckdb
 
-    memory = available_memory()
     config: dict[str, Any] = {
         "threads": 1,
         "temp_directory": "",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
     }
-    if memory is not None:
-        config["memory_limit"] = f"{max(LEAST_MEMORY, int(memory * SHARE))}B"
+    if collector.memory is not None:
+        config["memory_limit"] = f"{max(LEAST_MEMORY, collector.memory)}B"
     with _guarded_duckdb(place), closing(duckdb.connect(place.path, read_only=True, config=config)) as connection:
         connection.execute("set enable_external_access = false")  # a view could read any file
         connection.execute("set lock_configuration = true")
@@ -243,22 +319,28 @@ def _read_duckdb(place: FileTable, collector: _Collector, watch: Watch) -> dict[
         described = connection.execute(f"describe select * from {name}").fetchall()
         names, kinds = [row[0] for row in described], [str(row[1]) for row in described]
         _check_types(place, names, kinds)
-        rows_per_block = _check_cells(connection, place, name, names, kinds)
+        rows_per_block = _check_cells(connection, place, name, (names, kinds), collector)
         cells = [_duckdb_column(_quoted(column), kind) for column, kind in zip(names, kinds, strict=True)]
         collector.begin(names, [text for _, text in cells])
         connection.execute(f"select {', '.join(expression for expression, _ in cells)} from {name}")
+        types = ((name, _polars_type(kind)) for name, kind in zip(names, kinds, strict=True))
+        collector.known_types = {name: dtype for name, dtype in types if dtype is not None}
         while rows := connection.fetchmany(rows_per_block):
-            collector.add(rows)
-    return {name: dtype for name, kind in zip(names, kinds, strict=True) if (dtype := _polars_type(kind)) is not None}
+            yield collector.add(rows)
 
 
 def _check_cells(
-    connection: duckdb.DuckDBPyConnection, place: FileTable, table: str, names: Sequence[str], kinds: Sequence[str]
+    connection: duckdb.DuckDBPyConnection,
+    place: FileTable,
+    table: str,
+    columns: tuple[Sequence[str], Sequence[str]],
+    collector: _Collector,
 ) -> int:
     """Refuse dates without a text, and texts that do not fit into memory; return how many rows to fetch at once.
 
     Nothing is fetched before: a compressed column may hold one long text for very many rows.
     """
+    names, kinds = columns
     dated = [_quoted(n) for n, kind in zip(names, kinds, strict=True) if kind.startswith(("DATE", "TIMESTAMP"))]
     odd = "".join(f" or not isfinite({date}) or year({date}) not between 1 and 9999" for date in dated)
     if connection.execute(f"select 1 from {table} where false{odd} limit 1").fetchone():
@@ -270,7 +352,9 @@ def _check_cells(
     if max(sizes[1::2], default=0) > LONGEST_CELL:
         raise InputError(f"{place.shown}: a cell has more than {LONGEST_CELL >> 20} MB. {ADVICE}")
     refuse_expansion(place.path, place.path.stat().st_size, n_bytes + n_cells)
-    check_memory(place.path, n_bytes, n_cells)
+    collector.n_cells = n_cells
+    if collector.keeps:
+        check_memory(place.path, n_bytes, n_cells)
     return max(1, min(BLOCK_ROWS, BLOCK_BYTES * int(n_rows) // max(1, n_bytes)))
 
 

@@ -19,8 +19,8 @@ from shoal.errors import InternalError
 from shoal.tables.formats.writers import create
 from shoal.tables.sorting import LARGEST_KEY, number_rows
 from shoal.tables.sources.base import Dealing, Verifier, Witness
+from shoal.tables.sources.duck.file_columns import FileColumn, Other, file_columns
 from shoal.tables.sources.duck_session import literal
-from shoal.tables.sources.file_columns import FileColumn, Other, file_columns
 
 if TYPE_CHECKING:
     import polars as pl

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DISK_OF_CELL",
     "DISK_OF_TEXT",
+    "LEAST_MEMORY",
     "ROW_BYTES",
     "TUPLE_BYTES",
     "DuckSession",
@@ -41,21 +42,21 @@ ROW_BYTES = 64  # the same for each row, if a search tells the rows of a tuple a
 ALLOWANCE = 50_000_000
 
 
-def check_disk(path: Path, folder: Path, needed: int) -> None:
+def check_disk(place: str, folder: Path, needed: int) -> None:
     """Raise a FileError if a disk has less free space than a run needs."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise FileError(
-            f"{path}: needs about {size_in_words(needed)} on the disk of {folder.parent}, but only "
+            f"{place}: needs about {size_in_words(needed)} on the disk of {folder.parent}, but only "
             f"{size_in_words(free)} are free. Free some space, or write to another disk."
         )
 
 
-def check_room(path: Path, memory: int | None, n_tuples: int, n_columns: int, n_rows: int) -> None:
+def check_room(place: str, memory: int | None, n_tuples: int, n_columns: int, n_rows: int) -> None:
     """Raise a FileError if tuples need more memory than DuckDB leaves of the limit.
 
     Args:
-        path: The file, for the message.
+        place: The table, for the message.
         memory: The limit in bytes; None for no limit.
         n_tuples: The number of distinct tuples.
         n_columns: The number of columns of a tuple.
@@ -65,7 +66,7 @@ def check_room(path: Path, memory: int | None, n_tuples: int, n_columns: int, n_
     if memory is not None and needed > (1 - SHARE) * memory + ALLOWANCE:
         enough = int((needed - ALLOWANCE) / (1 - SHARE))
         raise FileError(
-            f"{path}: {n_tuples:,} distinct combinations need about {size_in_words(needed)} of memory beside DuckDB. "
+            f"{place}: {n_tuples:,} distinct combinations need about {size_in_words(needed)} of memory beside DuckDB. "
             f"Use {setting('memory', size_in_words(enough))}, or make a quasi-identifier coarser before the run."
         )
 
@@ -74,7 +75,7 @@ class DuckSession:
     """An open DuckDB.
 
     Args:
-        path: The file that is worked on, for messages.
+        place: The table that is worked on, for messages.
         folder: A private folder for temporary files.
         watch: Asked whether the run was cancelled.
         memory: The largest number of bytes of memory for the whole process; None for no limit.
@@ -82,12 +83,12 @@ class DuckSession:
     """
 
     def __init__(
-        self, path: Path, folder: Path, watch: Watch = UNWATCHED, *, memory: int | None = None, threads: int = 1
+        self, place: str, folder: Path, watch: Watch = UNWATCHED, *, memory: int | None = None, threads: int = 1
     ) -> None:
         import duckdb
 
         self.folder = folder
-        self._path, self._watch = path, watch
+        self._place, self._watch = place, watch
         config: dict[str, Any] = {
             "temp_directory": str(folder),
             "threads": threads,
@@ -181,11 +182,13 @@ class DuckSession:
             yield
         except duckdb.OutOfMemoryException:
             raise FileError(
-                f"{self._path}: needs more memory or disk space than it may use. Raise {setting('memory')}, or free "
+                f"{self._place}: needs more memory or disk space than it may use. Raise {setting('memory')}, or free "
                 f"space on the disk of {self.folder.parent}."
             ) from None
         except (duckdb.Error, pl.exceptions.ComputeError):
-            raise FileError(f"{self._path}: cannot be counted: the disk of {self.folder.parent} may be full.") from None
+            raise FileError(
+                f"{self._place}: cannot be counted: the disk of {self.folder.parent} may be full."
+            ) from None
         except OSError as error:
             reason = error.strerror or os.strerror(error.errno or 0)
             raise FileError(f"{self.folder.parent}: cannot be written: {reason}.") from None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from shoal.errors import InputError
 from shoal.schema import INPUT, Column, Dialect, Schema
 from shoal.verification.cells import normalise
 from shoal.verification.cells.marks import OtherMark, are_numbers, as_released
-from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks, pick_columns
+from shoal.verification.gate_streamed.blocks import MOST_TEXTS, BlockColumn, CodedBlocks, pick_columns
 from shoal.verification.gate_streamed.keys import Bag, TextKeys, add_rows, row_keys, sum_keys
 from shoal.verification.reading.tables import PathName
 
@@ -27,11 +28,15 @@ class SourceTable:
     """The source as the verifier reads it: a file, or blocks of text by column.
 
     Args:
-        table: A path, or an iterator of blocks: the cells of each column.
+        table: A path; or an iterator of blocks, the cells of each column; or what returns one for the names of columns.
         dialect: How a file is written.
     """
 
-    def __init__(self, table: PathName | Iterator[Sequence[Sequence[str]]], dialect: Dialect | None = None) -> None:
+    def __init__(
+        self,
+        table: PathName | Iterator[Sequence[Sequence[str]]] | Callable[[Sequence[str]], Iterator[Sequence[Any]]],
+        dialect: Dialect | None = None,
+    ) -> None:
         self._table, self._dialect = table, dialect or Dialect()
 
     def blocks(self, names: Sequence[str]) -> Iterator[list[tuple[BlockColumn, Codes]]]:
@@ -42,8 +47,11 @@ class SourceTable:
         """
         if not isinstance(self._table, str | os.PathLike):
             columns = [BlockColumn() for _ in names]
-            for cells in self._table:
+            for cells in self._table(names) if callable(self._table) else self._table:
                 yield [(column, column.code(each)) for column, each in zip(columns, cells, strict=True)]
+                for column in columns:
+                    if len(column.texts) > MOST_TEXTS:
+                        column.forget()
             return
         table, places = CodedBlocks(self._table, self._dialect), list[int]()
         for block in table.blocks():
