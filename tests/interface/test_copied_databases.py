@@ -12,7 +12,7 @@ import pytest
 
 import shoal as package
 from shoal.errors import FileError, InputError, UsageError, VerificationError
-from shoal.tables.formats import database_file
+from shoal.tables.formats.database_file import duckdb_file, sqlite_file
 from shoal.tables.sources import duck_session, numbering, postgres
 from shoal.tables.sources.dealing import DuckDealer
 from tests.command import Shoal
@@ -72,7 +72,8 @@ def test_copied_table_has_the_bytes_of_memory(
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     for name, url in places.items():
         expected = made(url, tmp_path / f"{name} memory", engine="memory", **given)
-        monkeypatch.setattr(database_file, "BLOCK_ROWS", 37)
+        monkeypatch.setattr(duckdb_file, "BLOCK_ROWS", 37)
+        monkeypatch.setattr(sqlite_file, "BLOCK_ROWS", 41)
         monkeypatch.setattr(postgres, "BLOCK_BYTES", 1000)
         monkeypatch.setattr(numbering, "MOST_TEXTS", 5)
         found = made(url, tmp_path / f"{name} duckdb", engine="duckdb", memory="500MB", **given)
