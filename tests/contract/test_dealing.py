@@ -181,8 +181,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "groups rows",
     ),
     "recode": ({"recode": {"Age": "top:20"}}, "recode"),
-    "order": ({"keep_order": True}, "keep_order"),
-    "bounds": ({"cells": "bounds"}, "cells"),
+    "target": ({"target": "disease"}, "target"),
+    "full-domain bounds": ({"method": "datafly", "hierarchies": {"Age": AGES}, "cells": "bounds"}, "cells"),
 }
 
 
@@ -207,8 +207,8 @@ def test_file_beyond_memory_goes_to_duckdb(tmp_path: Path, monkeypatch: pytest.M
     assert beyond[0] == memory[0]
     assert any("DuckDB counted and sorted it on disk" in note for note in beyond[2])
     assert not any("DuckDB" in note for note in memory[2])
-    with pytest.raises(FileError, match="of memory"):  # centres need the rows
-        made(path, tmp_path / "c.csv", cells="center")
+    with pytest.raises(FileError, match="of memory"):  # a target needs the rows
+        made(path, tmp_path / "c.csv", target="disease")
 
 
 def test_what_does_not_fit_is_refused_before_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +250,7 @@ def test_run_is_cancelled_inside_a_query(tmp_path: Path) -> None:
     private.mkdir()
     begun = time.monotonic()
     watch = Watch(cancelled=lambda: time.monotonic() > begun + 1)
-    session = duck_session.DuckSession(path, private, watch)
+    session = duck_session.DuckSession(str(path), private, watch)
     with pytest.raises(CancelledError):
         session.ask("select count(*) from range(10000000) as a, range(10000000) as b where a.range + b.range = -1")
     assert time.monotonic() - begun < 2

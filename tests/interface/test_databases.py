@@ -712,7 +712,6 @@ def test_engines_say_what_they_cannot_do(
     path, out = file_of(tmp_path), tmp_path / "out.csv"
     cases = [
         ((path, "--engine", "oracle"), "not known"),
-        ((table, "--engine", "duckdb"), "a table of a database is counted there"),
         ((path, "--memory", "1GB"), "--memory limits"),
         ((path, "--engine", "duckdb", "--memory", "much"), "not a size"),
         ((path, "--engine", "duckdb", "--method", "mnqia"), "'mnqia' groups rows"),

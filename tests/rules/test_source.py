@@ -63,11 +63,13 @@ READERS = {
     "blocks": {"numpy"},
     "dealt": {"numpy"},
     "distinct": {"numpy"},
+    "keys": {"numpy"},
+    "laid": {"numpy"},
+    "source": {"numpy"},
     "tallies": {"numpy"},
     "outliers": {"numpy"},
     "parts": {"numpy"},
     "examined": {"numpy"},
-    "keys": {"numpy"},
     "signature": {"cryptography"},
 }
 MOST_ROOMS, MOST_FILES = 24, 13

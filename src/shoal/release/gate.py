@@ -103,16 +103,23 @@ class Gate:
         )
 
     def _gate_dealt(self, written: Path) -> verification.Verdict:
-        release = self.release
+        release, request = self.release, self.release.request
         dealer = release.source.dealer()
         assert dealer is not None
         return verification.gate_dealt(
             written,
             release.schema,
-            release.request.k,
+            request.k,
             dealer.original(verification),
             dealer.witness(),
             release.claims(),
+            keep_order=request.keep_order,
+            bounds=release.ends if request.cells == "bounds" else (),
+            spreadsheet_safe=request.spreadsheet_safe,
+            delimiter=release.delimiter,
+            decimal=request.output_decimal,
+            center=request.center if request.has_centers else None,
+            spread=request.spread,
             step=self._step(0.0),
             **self.goal,
         )

@@ -266,7 +266,7 @@ class Job:
         if names is None:
             return False
         schema = self.settings.schema(names)  # if rows are needed, reading them into memory says what is missing
-        return needs_rows(self.method, self.models, schema, self.request, deals=True) is None
+        return needs_rows(self.method, self.models, schema, self.request, deals=True, lays_out=True) is None
 
     def _with_engine(self, release: Release) -> Release:
         """Note that DuckDB was chosen."""
@@ -292,12 +292,8 @@ def _check_engine(data: Any, engine: str | None, memory: str | None) -> int | No
             "frame or a path."
         )
     if engine == "duckdb" and not isinstance(data, str | os.PathLike):
-        raise UsageError(f"{setting('engine', engine)} reads files. Pass the path of a file, or leave it out.")
-    if engine == "duckdb" and is_file_url(data):
-        raise UsageError(f"{setting('engine', engine)} reads CSV and Parquet files. Leave it out.")
-    if isinstance(data, str) and is_url(data) and engine == "duckdb":
         raise UsageError(
-            f"{setting('engine', engine)} reads files. Leave it out: a table of a database is counted there."
+            f"{setting('engine', engine)} reads files and databases. Pass a path or a URL, or leave it out."
         )
     if memory is not None and engine != "duckdb":
         raise UsageError(

@@ -27,20 +27,19 @@ from shoal.release.cells.centers import MEAN, MEDIAN
 from shoal.release.files.layout import lay_out
 from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.marks import Respelling, numbers_of, with_marks
-from shoal.release.files.publish import write_recoded, write_to
+from shoal.release.files.publish import read_written, write_to
 from shoal.release.files.reading import typed_columns
 from shoal.release.files.signature import SigningKey
-from shoal.release.gate import Gate, verify_cells
+from shoal.release.gate import verify_cells
 from shoal.report.groups import SensitiveFacts, look_at_target
 from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
 from shoal.schema import INPUT, Schema, check_delimiter, check_output_decimal
 from shoal.settings.settings import Settings, check_signoff
-from shoal.tables.sources.base import Dealing, Recoding, Source
+from shoal.tables.sources.base import CellCounter, Dealing, Recoding, Source
 from shoal.tables.table import Factor, Table
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import FileTarget, ReportTarget
-from shoal.tables.targets.folders import PrivateFolder
 from shoal.tables.watch import UNWATCHED, Watch, make_watch
 
 if TYPE_CHECKING:
@@ -123,10 +122,14 @@ class Request:
         return self.method == DEFAULT if self.bound is None else self.bound
 
     @property
+    def without_form(self) -> Request:
+        """The same request for cells as they are, separated by commas."""
+        return replace(self, spreadsheet_safe=False, output_delimiter=",", output_decimal=INPUT)
+
+    @property
     def is_plain(self) -> bool:
         """Whether rows are sorted, ranges are text, cells as they are, and separated by commas."""
-        is_bare = self.cells == "text" and not self.keep_order and not self.spreadsheet_safe
-        return is_bare and self.output_delimiter == "," and self.output_decimal == INPUT
+        return self.cells == "text" and not self.keep_order and self == self.without_form
 
 
 @dataclass(frozen=True, repr=False)
@@ -231,7 +234,7 @@ class Release:
         is suppressed or missing. With cells="center", they are one typed column.
         """
         if self.recoding is not None:
-            return self._read_back(self.recoding)
+            return read_written(self)
         from shoal.tables.frames import rebuild
 
         verify_cells(self)
@@ -240,20 +243,6 @@ class Release:
         laid = self.lay_out(safe=False)
         text = laid.table.frame
         return rebuild(text, self.original, laid.source_rows, self.schema, typed_columns(self, text))
-
-    def _read_back(self, recoding: Recoding | Dealing) -> pl.DataFrame:
-        """Write the release to a private file, pass it through the gate and read it."""
-        import polars as pl
-
-        from shoal.tables.csv import read_csv
-
-        with PrivateFolder() as private, self.source.opened(private.path) as source:
-            source.check_unchanged()
-            written = private.path / "release.csv"
-            write_recoded(source, recoding, written)
-            Gate(self).check_file(written)
-            frame = read_csv(written, delimiter=",", encoding="utf-8", header=True).frame
-        return frame.with_columns(pl.col([column.name for column in self.schema.qi]).replace("", None))
 
     @cached_property
     def _file(self) -> Released:
@@ -276,9 +265,11 @@ class Release:
     @cached_property
     def numbers(self) -> dict[str, Respelling]:
         """The columns whose numbers have another decimal mark in a file."""
-        if self.request.output_decimal == INPUT or self.recoding is not None:
+        if self.request.output_decimal == INPUT or isinstance(self.recoding, Recoding):
             return {}
-        return numbers_of(self.original, self.table, self.schema, self.request.output_decimal)
+        dealer = self.source.dealer()
+        unread = dealer.distinct_cells if isinstance(dealer, CellCounter) else None
+        return numbers_of(self.original, self.table, self.schema, self.request.output_decimal, unread)
 
     @property
     def delimiter(self) -> str:

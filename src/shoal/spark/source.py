@@ -51,6 +51,7 @@ class SparkSource:
 
     in_memory = False
     searches = False  # a release in parts is searched by executors; one file is made by the driver all the same
+    lays_out = False
 
     def __init__(self, spark: SparkSession, data: Any, options: dict[str, Any] | None = None) -> None:
         """Describe the source; `opened` reads it.
@@ -76,6 +77,11 @@ class SparkSource:
         self._dealt: tuple[Dealing, Dealt, list[Part], list[Part]] | None = None
         self._units: tuple[DataFrame, Packing, int] | None = None
         self._kept: list[DataFrame] = []
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How a text file is written; None for any other source."""
+        return self._cells.files.dialect if isinstance(self._cells, FileCells) else None
 
     @contextmanager
     def opened(self, folder: Path, watch: Watch = UNWATCHED) -> Iterator[SparkSource]:

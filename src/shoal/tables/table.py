@@ -226,9 +226,11 @@ class RankedTable(Table):
         factors: Mapping[str, Factor],
         weights: NDArray[np.int64] | None = None,
         notes: tuple[Note, ...] = (),
+        dialect: Dialect | None = None,
     ) -> None:
-        """Make a table of columns; weights and notes are those of `Table`."""
-        known = {"_factors": dict(factors), "weights": weights, "notes": notes, "types": {}, "orders": {}}
+        """Make a table of columns; weights, notes and dialect are those of `Table`."""
+        known: dict[str, Any] = {"_factors": dict(factors), "types": {}, "orders": {}}
+        known |= {"weights": weights, "notes": notes, "dialect": dialect}
         for name, each in known.items():
             object.__setattr__(self, name, each)
 
@@ -252,7 +254,8 @@ class RankedTable(Table):
     def part(self, rows: NDArray[np.int64]) -> Table:
         """Return some rows as a table of the same origin."""
         factors = {name: Factor(factor.ranks[rows], factor.texts) for name, factor in self._factors.items()}
-        return RankedTable(factors, None if self.weights is None else self.weights[rows], self.notes)
+        weights = None if self.weights is None else self.weights[rows]
+        return RankedTable(factors, weights, self.notes, self.dialect)
 
 
 def from_frame(frame: Any, *, numbered: bool = False) -> Table:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from shoal.verification.demand import Demand
     from shoal.verification.examination.examination import examine
     from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
-    from shoal.verification.gate_streamed.dealt import SourceTable, gate_dealt
+    from shoal.verification.gate_streamed.dealt import gate_dealt
+    from shoal.verification.gate_streamed.source import SourceTable
     from shoal.verification.manifest.manifest import Manifest
     from shoal.verification.models.checks import Goal
     from shoal.verification.models.description import Description
@@ -66,7 +67,7 @@ _MODULES = {
     "Description": "models.description",
     "Goal": "models.checks",
     "Manifest": "manifest.manifest",
-    "SourceTable": "gate_streamed.dealt",
+    "SourceTable": "gate_streamed.source",
     "Verdict": "verdict",
     "Violation": "verdict",
     "can_read": "reading.tables",

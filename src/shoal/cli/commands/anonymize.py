@@ -42,7 +42,9 @@ def anonymize(
     engine: Annotated[
         str | None,
         typer.Option(
-            metavar="memory|duckdb|spark", help="Engine that counts the rows of a file.", rich_help_panel=Panel.RUN
+            metavar="memory|duckdb|spark",
+            help="Engine that counts the rows of a file or table.",
+            rich_help_panel=Panel.RUN,
         ),
     ] = None,
     master: opt.Master = None,

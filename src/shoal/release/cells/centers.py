@@ -109,13 +109,19 @@ class Centers:
 
     def spread_of(self, released: Released) -> dict[str, Factor]:
         """Return the spread of the group of each released row, by column."""
+        return {
+            name: Factor(factor.ranks[released.groups], factor.texts) for name, factor in self._spread_factors().items()
+        }
+
+    def spread_by_name(self, schema: Schema) -> dict[str, Factor]:
+        """Return the spread of each group, by the name of the column that shows it."""
+        factors = self._spread_factors()
+        return {spread_name(column): factors[column.name] for column in schema.qi if column.name in factors}
+
+    def _spread_factors(self) -> dict[str, Factor]:
         import polars as pl
 
-        factors = {}
-        for name, texts in self.spread.items():
-            ranks, distinct = factorize(pl.Series(texts, dtype=pl.String))
-            factors[name] = Factor(ranks[released.groups], distinct)
-        return factors
+        return {name: factorize(pl.Series(texts, dtype=pl.String)) for name, texts in self.spread.items()}
 
 
 def find_centers(encoded: Encoded, partition: Partition, *, center: str, spread: bool, k: int) -> Centers:

@@ -140,5 +140,5 @@ def make_release(
         population=population,
         levels=partition.levels,
         search=partition.facts,
-        recoding=dealing_of(encoded, partition, released),
+        recoding=dealing_of(encoded, partition, released, None if centers is None else centers.spread_by_name(schema)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from shoal.methods.shoaling.search import Shoaling
 from shoal.models import Basis, PrivacyModel
 from shoal.tables.sorting import pack
 from shoal.tables.sources.base import Dealing
+from shoal.tables.table import Factor
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,12 +45,22 @@ def works_on_counts(method: Method, models: Sequence[PrivacyModel], *, plain: bo
     return isinstance(method, Mondrian) and method.variant == "strict" and not method.domains
 
 
-def dealing_of(encoded: Encoded, partition: Partition, released: Released) -> Dealing | None:
-    """Return how the rows of a counted table are dealt to groups; None if they are in memory, or keep to levels."""
+def dealing_of(
+    encoded: Encoded, partition: Partition, released: Released, spread: Mapping[str, Factor] | None = None
+) -> Dealing | None:
+    """Return how the rows of a counted table are dealt to groups; None if they are in memory, or keep to levels.
+
+    Args:
+        encoded: The table as codes.
+        partition: Its groups.
+        released: Their cells.
+        spread: By name of a column of spread, the cell of each group.
+    """
     if encoded.weights is None or partition.levels is not None:
         return None
     coding, beside = coding_of(encoded)
-    cells = {name: (shown.texts, shown.ranks) for name, shown in released.group_cells.items()}
+    shown = {**released.group_cells, **(spread or {})}
+    cells = {name: (factor.texts, factor.ranks) for name, factor in shown.items()}
     names, entries = tuple(released.table.names), partition.entries
     if not beside:
         return Dealing(names, coding, encoded.tuples, (entries.tuples, entries.rows, entries.groups), cells)

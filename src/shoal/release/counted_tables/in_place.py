@@ -158,7 +158,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
         return None
     places, weights = couple([counts for _, counts in columns.values()])
     cells = {name: texts.gather(place) for (name, (texts, _)), place in zip(columns.items(), places, strict=True)}
-    table = Table(pl.DataFrame(cells), notes=source.notes, weights=weights)
+    table = Table(pl.DataFrame(cells), notes=source.notes, weights=weights, dialect=source.dialect)
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in names))
     accepted = tuple(name for name in job.request.accept_unique if name in names)
     request = replace(job.request, accept_unique=accepted)
@@ -225,7 +225,7 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
-    if request.suppression_limit or request.target or request.bound:
+    if request.suppression_limit or request.target or request.has_centers or request.bound:
         return False
     beyond_tuples = job.models or is_limited or schema.names(Role.PERSONAL_K) or run.rules or run.derive_weights
     return isinstance(source, UnitSearcher) or not beyond_tuples

@@ -16,6 +16,7 @@ from shoal.methods.registry import info_of
 from shoal.methods.shoaling.search import Shoaling
 from shoal.models import Basis, PrivacyModel
 from shoal.profile.rare_values import check_seen, missing_or_alike
+from shoal.release.cells.centers import spread_name
 from shoal.release.counted_tables.dealing import works_on_counts
 from shoal.release.counted_tables.in_place import plan_in_place
 from shoal.release.make import anonymize_table
@@ -35,7 +36,13 @@ DEALT = ON_COUNTS | {Basis.PERSONAL_K}  # the same beside methods whose rows are
 
 
 def needs_rows(
-    method: Method, models: Sequence[PrivacyModel], schema: Schema, request: Request, *, deals: bool = False
+    method: Method,
+    models: Sequence[PrivacyModel],
+    schema: Schema,
+    request: Request,
+    *,
+    deals: bool = False,
+    lays_out: bool = False,
 ) -> str | None:
     """Return why a run needs the rows themselves; None if counts are enough.
 
@@ -45,6 +52,7 @@ def needs_rows(
         schema: The columns.
         request: What the user requested.
         deals: Whether the source can deal the rows of a tuple to several groups.
+        lays_out: Whether it can then write a file with any layout.
     """
     is_full_domain = isinstance(method, FullDomain)
     if not is_full_domain and (reason := _obstacle(method, models, schema, deals=deals)):
@@ -58,14 +66,17 @@ def needs_rows(
     if is_full_domain and (limited := [column.name for column in schema.qi if any(column.limits)]):
         return f"a limit of column {limited[0]!r} depends on rows"
     options = {
-        setting("keep_order", True): request.keep_order,
         setting("target", request.target): request.target is not None,
-        setting("cells", request.cells): request.cells != "text",
-        setting("spreadsheet_safe", True): request.spreadsheet_safe,
-        setting("output_delimiter"): request.output_delimiter != ",",
-        setting("output_decimal"): request.output_decimal != INPUT,
         setting("ends", request.ends): is_full_domain and request.ends not in (None, EXACT),
     }
+    if is_full_domain or not lays_out:
+        options |= {
+            setting("keep_order", True): request.keep_order,
+            setting("cells", request.cells): request.cells != "text",
+            setting("spreadsheet_safe", True): request.spreadsheet_safe,
+            setting("output_delimiter"): request.output_delimiter != ",",
+            setting("output_decimal"): request.output_decimal != INPUT,
+        }
     return next((f"{option} depends on rows" for option, is_set in options.items() if is_set), None)
 
 
@@ -87,7 +98,9 @@ def _obstacle(method: Method, models: Sequence[PrivacyModel], schema: Schema, *,
 def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
     """Search for the release of a job on the counts of an open source; no row is fetched."""
     request, method, models, run = job.request, job.method, job.models, job.run
-    if reason := needs_rows(method, models, schema, request, deals=source.dealer() is not None):
+    dealer = source.dealer()
+    lays_out = dealer is not None and dealer.lays_out
+    if reason := needs_rows(method, models, schema, request, deals=dealer is not None, lays_out=lays_out):
         raise UsageError(
             f"{source.place}: {reason}, which needs the rows in memory. Use {setting('engine', 'memory')}, or leave it "
             "out."
@@ -105,7 +118,7 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
     more = [*(name for model in models for name in model.columns), *schema.names(Role.PERSON)]
     table = count_table(source, schema, tuple(dict.fromkeys([*more, *schema.names(Role.PERSONAL_K)])))
     run.check()
-    if (dealer := source.dealer()) is not None:
+    if dealer is not None:
         held_back = schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
         plain = not request.suppression_limit and not held_back and not any(any(c.limits) for c in schema.qi)
         n_rows = 0 if works_on_counts(method, models, plain=plain) else table.n_rows
@@ -148,14 +161,22 @@ def _completed(release: Release, source: Source, schema: Schema, job: Job, notes
         notes=tuple(dict.fromkeys((*release.notes, *notes))),
     )
     if isinstance(release.recoding, Dealing):
-        return replace(release, recoding=replace(release.recoding, names=tuple(c.name for c in schema.released)))
+        return replace(release, recoding=replace(release.recoding, names=_dealt_names(release)))
     return replace(release, recoding=_recoding(release))
+
+
+def _dealt_names(release: Release) -> tuple[str, ...]:
+    """Return the released columns in order, each column of spread after the column that it belongs to."""
+    names = []
+    for column in release.schema.released:
+        names += [column.name, *([spread_name(column)] if column.name in release.spread else [])]
+    return tuple(names)
 
 
 def count_table(source: Source, schema: Schema, extra_columns: Sequence[str] = ()) -> Table:
     """Count a source by its quasi-identifiers and further columns: distinct rows, each with its count."""
     counted = source.count([*(column.name for column in schema.qi), *extra_columns])
-    return RankedTable(counted.factors, counted.counts, source.notes)
+    return RankedTable(counted.factors, counted.counts, source.notes, source.dialect)
 
 
 def _recoding(release: Release) -> Recoding:

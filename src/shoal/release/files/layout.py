@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,17 +12,19 @@ import numpy as np
 from shoal.encoding.decode import Released
 from shoal.errors import InternalError, UsageError, setting
 from shoal.release.cells.centers import spread_name
-from shoal.release.files.marks import Respelling, respellings
+from shoal.release.files.marks import Respelling, respellings, spread_mark
 from shoal.schema import INPUT, Schema
 from shoal.tables.bounds import merged
+from shoal.tables.sources.base import Change, FileLayout
 from shoal.tables.table import Factor, Table, factorize
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal.release.release import Release
     from shoal.verification import Manifest
 
-__all__ = ["SIGNED", "is_formula", "lay_out", "read_back", "spreadsheet_safe", "with_marks_of"]
+__all__ = ["SIGNED", "file_layout", "is_formula", "lay_out", "read_back", "spreadsheet_safe", "with_marks_of"]
 
 # A cell that begins with one of these runs as a formula in some spreadsheet, unless it is a plain number.
 RISKY = "=+-@\t\r\n\0＝＋－＠"
@@ -84,11 +87,7 @@ def lay_out(
         if bounds and column.name in released.bounds:
             ends: Mapping[str, tuple[str, str]] = released.bounds[column.name]
             for side, suffix in enumerate(("_min", "_max")):
-                name = column.name + suffix
-                if name in (other.name for other in schema.columns):
-                    raise UsageError(
-                        f"{setting('cells', 'bounds')}: the table already has a column {name!r}. Rename it."
-                    )
+                name = _bound_name(column.name + suffix, schema)
                 factors[name] = _rename(factor, _respelled([ends[t][side] for t in factor.texts.to_list()], there))
         elif there is not None:
             factors[column.name] = _rename(factor, _respelled(factor.texts.to_list(), there))
@@ -106,6 +105,56 @@ def lay_out(
     factors = {name: Factor(factor.ranks[order], factor.texts) for name, factor in factors.items()}
     frame = pl.DataFrame({name: factor.texts.gather(factor.ranks) for name, factor in factors.items()})
     return Released(Table(frame, _factors=factors), rows[order], released.bounds)
+
+
+def file_layout(release: Release) -> FileLayout:
+    """Return how a file shows the columns of a release whose rows are dealt to groups; see `lay_out`."""
+    request, schema = release.request, release.schema
+    columns: dict[str, list[tuple[str, Change]]] = {}
+    for column in schema.released:
+        there = release.numbers.get(column.name)
+        if request.cells == "bounds" and column.name in release.ends:
+            ends = release.ends[column.name]
+            columns[column.name] = [
+                (_bound_name(column.name + suffix, schema), partial(_side_of, ends=ends, side=side, there=there))
+                for side, suffix in enumerate(("_min", "_max"))
+            ]
+        elif there is not None:
+            columns[column.name] = [(column.name, partial(_respelled, there=there))]
+        if column.name in release.spread:
+            name, mark = spread_name(column), spread_mark(column, schema.marks[0], request.output_decimal)
+            if mark != ".":
+                columns[name] = [(name, partial(_with_mark, mark=mark))]
+    if request.spreadsheet_safe:
+        names = [column.name for column in schema.released]
+        names += [spread_name(column) for column in schema.qi if column.name in release.spread]
+        forms = {name: columns.get(name, [(name, list)]) for name in names}
+        columns = {
+            name: [(spreadsheet_safe(shown), partial(_made_safe, change=change)) for shown, change in each]
+            for name, each in forms.items()
+        }
+    return FileLayout(columns, release.delimiter, request.keep_order, request.has_centers)
+
+
+def _side_of(texts: list[str], ends: Mapping[str, tuple[str, str]], side: int, there: Respelling | None) -> list[str]:
+    """Return one side of each range, as a file shows it."""
+    return _respelled([ends[text][side] for text in texts], there)
+
+
+def _made_safe(texts: list[str], change: Change) -> list[str]:
+    """Escape what another form makes of texts."""
+    return [spreadsheet_safe(text) for text in change(texts)]
+
+
+def _with_mark(texts: list[str], mark: str) -> list[str]:
+    return [text.replace(".", mark) for text in texts]
+
+
+def _bound_name(name: str, schema: Schema) -> str:
+    """Return the name of a column of bounds; raise a UsageError if the table has such a column already."""
+    if name in (other.name for other in schema.columns):
+        raise UsageError(f"{setting('cells', 'bounds')}: the table already has a column {name!r}. Rename it.")
+    return name
 
 
 def read_back(table: Table, manifest: Manifest) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,7 +123,13 @@ def respellings(schema: Schema, decimal: str) -> dict[str, Respelling]:
     }
 
 
-def numbers_of(original: Table, released: Table, schema: Schema, decimal: str) -> dict[str, Respelling]:
+def numbers_of(
+    original: Table,
+    released: Table,
+    schema: Schema,
+    decimal: str,
+    unread: Callable[[str], Iterator[list[str]]] | None = None,
+) -> dict[str, Respelling]:
     """Return the columns whose numbers get another decimal mark: those with nothing but numbers in the original.
 
     Args:
@@ -131,12 +137,17 @@ def numbers_of(original: Table, released: Table, schema: Schema, decimal: str) -
         released: The released cells.
         schema: The columns, with the marks of the original.
         decimal: The decimal mark of the file.
+        unread: Yields the distinct cells of a column that the tables lack, and that is released as it is.
 
     Raises:
         UsageError: If a column cannot be read back: it has numbers and other cells, such as labels of a hierarchy.
     """
     numbers = {}
     for name, there in respellings(schema, decimal).items():
+        if unread is not None and name not in original.names:
+            if _all_respelled(there, unread(name)):
+                numbers[name] = there
+            continue
         if there.texts(original.factor(name).texts.to_list()) is None:
             continue
         texts = released.factor(name).texts.to_list()
@@ -144,9 +155,26 @@ def numbers_of(original: Table, released: Table, schema: Schema, decimal: str) -
         if cells is not None and there.back.texts(cells) == texts:
             numbers[name] = there
         elif cells is not None or any(there.before.decimal in text and there.texts([text]) for text in texts):
-            raise UsageError(
-                f"column {name!r}: {setting('output_decimal', decimal)} changes numbers and ranges, but the column has "
-                "other cells too, such as labels of a hierarchy, and could not be read back. Leave out "
-                f"{setting('output_decimal')}, or use labels that are ranges."
-            )
+            raise _unreadable(name, decimal)
     return numbers
+
+
+def _all_respelled(there: Respelling, blocks: Iterator[list[str]]) -> bool:
+    """Return whether all cells are numbers; raise a UsageError if one of them cannot be read back."""
+    is_lost = False
+    for texts in blocks:
+        cells = there.texts(texts)
+        if cells is None:
+            return False
+        is_lost = is_lost or there.back.texts(cells) != texts
+    if is_lost:
+        raise _unreadable(there.before.name, there.after.decimal)
+    return True
+
+
+def _unreadable(name: str, decimal: str) -> UsageError:
+    return UsageError(
+        f"column {name!r}: {setting('output_decimal', decimal)} changes numbers and ranges, but the column has other "
+        "cells too, such as labels of a hierarchy, and could not be read back. Leave out "
+        f"{setting('output_decimal')}, or use labels that are ranges."
+    )

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal import verification
 from shoal.errors import FileError, UsageError, setting
 from shoal.release.files.dictionary import as_markdown, dictionary_of
-from shoal.release.files.layout import spreadsheet_safe
+from shoal.release.files.layout import file_layout, spreadsheet_safe
 from shoal.release.files.manifest import as_json, dictionary_path, manifest_of, manifest_path, table_remark
-from shoal.release.files.reading import typed_columns
+from shoal.release.files.reading import read_typed, typed_columns
 from shoal.release.files.signature import SigningKey, check_secret, sign
 from shoal.release.gate import Gate
 from shoal.schema import INPUT, Role
 from shoal.tables.formats import writers
 from shoal.tables.formats.sniff import Format, suffix_of
-from shoal.tables.sources.base import Dealing, Recoding, Source
+from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import ReportTarget
+from shoal.tables.targets.folders import PrivateFolder
 from shoal.tables.targets.moves import Held, Move
 from shoal.tables.targets.places import Place, check_distinct
 from shoal.tables.watch import Watch
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from shoal.release.release import Release, Request
 
-__all__ = ["check_report", "check_signable", "check_text", "write_recoded", "write_to"]
+__all__ = ["check_report", "check_signable", "check_text", "read_written", "write_to"]
 
 
 class Report(NamedTuple):
@@ -128,7 +131,7 @@ def _write_file(release: Release, source: Source, target: Target, watch: Watch) 
             f"{setting('engine', 'memory')}."
         )
     plain = target.temporary("release.csv")
-    write_recoded(source, release.recoding, plain)
+    _write_recoded(release, source, plain)
     if target.format is Format.GZIP:
         writers.compress(plain, written, keep=True, watch=watch)
     elif target.format is Format.PARQUET:
@@ -138,14 +141,29 @@ def _write_file(release: Release, source: Source, target: Target, watch: Watch) 
     return plain, written
 
 
-def write_recoded(source: Source, recoding: Recoding | Dealing, path: Path) -> None:
+def _write_recoded(release: Release, source: Source, path: Path) -> None:
     """Write the release of a table that was counted where it is."""
-    if isinstance(recoding, Recoding):
-        source.write(recoding, path)
+    if isinstance(release.recoding, Recoding):
+        source.write(release.recoding, path)
         return
     dealer = source.dealer()
     assert dealer is not None
-    dealer.deal(recoding, path)
+    assert release.recoding is not None
+    dealer.deal(replace(release.recoding, layout=file_layout(release)), path)
+
+
+def read_written(release: Release) -> pl.DataFrame:
+    """Write a release to a private file, pass it through the gate and read it."""
+    from shoal.tables.csv import read_csv
+
+    release = replace(release, request=release.request.without_form)
+    with PrivateFolder() as private, release.source.opened(private.path) as source:
+        source.check_unchanged()
+        written = private.path / "release.csv"
+        _write_recoded(release, source, written)
+        Gate(release).check_file(written)
+        frame = read_csv(written, delimiter=",", encoding="utf-8", header=True).frame
+    return read_typed(release, frame)
 
 
 def _types(release: Release) -> dict[str, Any]:

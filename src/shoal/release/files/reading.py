@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
     from shoal.verification import Manifest
 
-__all__ = ["read_as_stated", "read_release", "typed_columns"]
+__all__ = ["read_as_stated", "read_release", "read_typed", "typed_columns"]
 
 LIBRARIES = ("polars", "pandas", "pyarrow")
 LARGEST_WHOLE = 2**63
@@ -207,6 +207,27 @@ def typed_columns(release: Release, text: pl.DataFrame) -> dict[str, list[pl.Ser
         for column in schema.qi
         if column.name in release.ends
     }
+
+
+def read_typed(release: Release, text: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells of a written file as the frame of a release, with typed bounds and centres.
+
+    Args:
+        release: The release.
+        text: The cells of its file, with the marks of the original.
+    """
+    import polars as pl
+
+    if release.request.cells == "text":
+        return text.with_columns(pl.col([column.name for column in release.schema.qi]).replace("", None))
+    typed = {each.name: each for columns in typed_columns(release, text).values() for each in columns}
+    own = [column.name for column in release.schema.qi if column.name in text.columns]
+    return pl.DataFrame(
+        [
+            typed.get(name, each.replace("", None) if name in own else each)
+            for name, each in zip(text.columns, text, strict=True)
+        ]
+    )
 
 
 def center_of(

@@ -15,7 +15,7 @@ from shoal.tables.sources.url import is_file_url, is_url, mask, parse_file_url
 from shoal.tables.table import Table, from_frame
 from shoal.tables.watch import UNWATCHED, Watch
 
-__all__ = ["Format", "as_table", "output_format", "read_table"]
+__all__ = ["Format", "as_table", "output_format", "read_table", "refuse_options"]
 
 
 def as_table(data: Any, named: Sequence[str] = (), *, duplicate_columns: str | None = None) -> Table:
@@ -80,7 +80,7 @@ def read_table(
     if is_file_url(path):
         from shoal.tables.formats.database_file import read_database_file
 
-        _refuse_options(path, "a database", options)
+        refuse_options(path, "a database", options)
         return read_database_file(parse_file_url(str(path)), watch)
     if is_url(path):
         raise UsageError(f"{mask(str(path))}: only anonymize reads tables of a server. Pass a file here.")
@@ -89,7 +89,7 @@ def read_table(
     form = sniff(path)
     textual = form in (Format.CSV, Format.GZIP, Format.ZSTD)
     fitting = ("delimiter", "encoding", "header") if textual else ("header", "sheet") if form is Format.EXCEL else ()
-    _refuse_options(path, form, {name: value for name, value in options.items() if name not in fitting})
+    refuse_options(path, form, {name: value for name, value in options.items() if name not in fitting})
     naming: dict[str, Any] = {"header": header, "named": named, "duplicate_columns": duplicate_columns, "watch": watch}
     if form is Format.CSV:
         with open(path, "rb") as file:
@@ -118,7 +118,8 @@ def check_duplicates(choice: str | None) -> None:
         raise UsageError(f"{setting('duplicate_columns', choice)} is not known. Use error or {NUMBERED}.")
 
 
-def _refuse_options(path: str | os.PathLike[str], form: str, options: dict[str, Any]) -> None:
+def refuse_options(path: str | os.PathLike[str], form: str, options: dict[str, Any]) -> None:
+    """Refuse options of reading that a format does not have."""
     for name, value in options.items():
         if value is not None:
             raise UsageError(f"{path}: is {form}, which has no {name}. Leave out {setting(name)}.")

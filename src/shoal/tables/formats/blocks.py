@@ -47,14 +47,14 @@ class Blocks:
         names: Names of the columns.
         frames: The blocks, each a frame of text.
         notes: What was detected or noticed.
-        stamp: The state of the file when it was opened.
-        dialect: How a CSV file is written; None for Parquet.
+        stamp: The state of the file when it was opened; None for a table of a server.
+        dialect: How a CSV file is written; None for anything else.
     """
 
     names: tuple[str, ...]
     frames: Iterator[pl.DataFrame]
     notes: tuple[Note, ...]
-    stamp: Stamp
+    stamp: Stamp | None
     dialect: Dialect | None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import ShoalError, UsageError, setting
 from shoal.schema import Reading
-from shoal.tables.sources.url import is_url, parse_url
+from shoal.tables.sources.url import is_file_url, is_url, parse_file_url, parse_url
 
 if TYPE_CHECKING:
     from shoal.tables.sources.base import Source
@@ -45,6 +45,22 @@ def find_source(
         from shoal.tables.formats import as_table
 
         return TableSource(as_table(data, duplicate_columns=reading.duplicate_columns))
+    copying: dict[str, Any] = {"memory": memory, "threads": threads, "numbered": numbered}
+    if engine == "duckdb":
+        from shoal.tables.formats.memory_limit import available_memory
+
+        copying["memory"] = available_memory() if memory is None else memory
+    if engine == "duckdb" and is_url(data):
+        from shoal.tables.sources.duck.databases import ServerSource
+
+        return ServerSource(parse_url(str(data)), **copying)
+    if engine == "duckdb" and is_file_url(data):
+        from shoal.tables.formats import refuse_options
+        from shoal.tables.sources.duck.databases import DatabaseFileSource
+
+        given = {name: getattr(reading, name) for name in ("delimiter", "encoding", "header", "sheet")}
+        refuse_options(data, "a database", given)
+        return DatabaseFileSource(parse_file_url(str(data)), **copying)
     if is_url(data):
         from shoal.tables.sources.postgres import PostgresSource
 
@@ -63,11 +79,9 @@ def find_source(
             f"{data}: {setting('sheet')} is for workbooks, which DuckDB does not read. Use "
             f"{setting('engine', 'memory')}."
         )
-    from shoal.tables.formats.memory_limit import available_memory
     from shoal.tables.sources.duckdb import DuckSource
 
-    limit = available_memory() if memory is None else memory
-    return DuckSource(Path(data), memory=limit, threads=threads, numbered=numbered, **options)
+    return DuckSource(Path(data), **copying, **options)
 
 
 def names_beyond_memory(path: Path, reading: Reading) -> tuple[str, ...] | None:

@@ -27,6 +27,7 @@ __all__ = [
     "Dealing",
     "DistinctRows",
     "Facts",
+    "FileLayout",
     "GroupCounter",
     "Grouping",
     "Recoding",
@@ -40,6 +41,7 @@ __all__ = [
 SAMPLE = 1000  # distinct values that are examined in a column that is released unchanged
 
 Rows = Iterator[list[list[str]]]  # blocks of rows, each row a list of cells
+Change = Callable[[list[str]], list[str]]  # gives texts another form, one by one
 
 
 @dataclass(frozen=True)
@@ -119,18 +121,38 @@ class Recoding:
 
 
 @dataclass(frozen=True)
+class FileLayout:
+    """How a file shows released columns.
+
+    Attributes:
+        columns: By released column, the columns of the file in its place: their names, and the form of their cells. A
+            column that is not named here is shown as it is. A column that no group shows has one column in its place.
+        delimiter: The separator of cells.
+        keep_order: Whether rows have the order of the source; otherwise they are sorted by their cells in the file.
+        centers: Whether groups show their centres.
+    """
+
+    columns: Mapping[str, Sequence[tuple[str, Change]]] = field(default_factory=dict)
+    delimiter: str = ","
+    keep_order: bool = False
+    centers: bool = False
+
+
+@dataclass(frozen=True)
 class Dealing:
     """A release of a table as groups of its tuples. The rows of a tuple are dealt to its groups.
 
     They go to the groups in order, sorted by their other released columns, which are taken in the order of their names.
 
     Attributes:
-        names: The released columns in order.
+        names: The released columns in order; after a column of centres, that of its spread.
         codes: By quasi-identifier, and by further column that tells tuples apart, its distinct cells and their codes.
         tuples: The codes of each tuple, in the order of `codes`.
         entries: The tuple, the number of rows and the group of each entry, in the order in which rows are dealt; -1 for
             rows that are not released. Every tuple has an entry.
-        cells: By quasi-identifier, its distinct released cells, sorted; and the place of each group's cell among them.
+        cells: By quasi-identifier, and by column of spread, its distinct released cells, sorted; and the place of each
+            group's cell among them.
+        layout: How the file shows these columns.
         searched: The groups as the engine has them, if it searched the sections itself; there are no tuples, entries
             and places of groups here then.
     """
@@ -140,6 +162,7 @@ class Dealing:
     tuples: NDArray[np.int32] = field(repr=False)
     entries: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]] = field(repr=False)
     cells: Mapping[str, tuple[pl.Series, NDArray[np.int32]]] = field(repr=False)
+    layout: FileLayout = field(default_factory=FileLayout, repr=False)
     searched: Any = field(default=None, repr=False)
 
 
@@ -151,12 +174,13 @@ class Witness(NamedTuple):
         chunks: Blocks of rows: for each quasi-identifier, the place of each row's cell among them.
         left_out: Blocks of rows that are not released: texts and places for all released columns.
 
-    Columns that are not released but counted, such as that of people, follow both.
+    Columns that are not released but counted, such as that of people, follow both. The numbers of groups follow in the
+    chunks if the cells are centres. The numbers of rows in the source, from 0, follow both if rows keep its order.
     """
 
     texts: list[list[str]]
-    chunks: Iterator[list[NDArray[np.int32]]]
-    left_out: Iterator[list[tuple[list[str], NDArray[np.int32]]]]
+    chunks: Iterator[list[NDArray[Any]]]
+    left_out: Iterator[list[tuple[list[str], NDArray[Any]]]]
 
 
 @dataclass(frozen=True)
@@ -207,7 +231,10 @@ class GroupCounter(Protocol):
 
 @runtime_checkable
 class CellCounter(Protocol):
-    """A dealer that counts cells of the rows that it wrote last."""
+    """A dealer that counts cells of the rows that it wrote last, and lists cells of its source."""
+
+    def distinct_cells(self, name: str) -> Iterator[list[str]]:
+        """Yield the distinct cells of a column of the source, some of them at a time."""
 
     def count_cells(self, name: str, texts: Sequence[str]) -> int:
         """Return the number of written rows whose cell of an unchanged column is one of these texts."""
@@ -238,6 +265,10 @@ class Source(Protocol):
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was detected or noticed on reading, for the user to see."""
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How the text file of the table is written; None if there is none."""
 
     def opened(self, folder: Path, watch: Watch = UNWATCHED) -> AbstractContextManager[Source]:
         """Open the source; one that is open already stays open.
@@ -297,6 +328,10 @@ class Source(Protocol):
 
 class Dealer(Protocol):
     """Deals the rows of an open source to groups, without a row in memory."""
+
+    @property
+    def lays_out(self) -> bool:
+        """Whether it can write a file with any layout, and state the groups and the order of its rows."""
 
     def deal(self, dealing: Dealing, path: Path) -> None:
         """Write the rows as CSV, sorted by their released cells."""

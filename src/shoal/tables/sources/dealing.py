@@ -19,6 +19,7 @@ from shoal.errors import InternalError
 from shoal.tables.formats.writers import create
 from shoal.tables.sorting import Packing, number_rows
 from shoal.tables.sources.base import Dealing, Verifier, Witness
+from shoal.tables.sources.duck.file_columns import FileColumn, Other, file_columns
 from shoal.tables.sources.duck_session import literal
 
 if TYPE_CHECKING:
@@ -85,12 +86,14 @@ class SearchedGroups(Protocol):
 class DuckDealer:
     """Deals the rows of an open source to groups."""
 
+    lays_out = True
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._stored: Path | None = None
         self._left: Path | None = None  # the rows that are not released
         self._dealing: Dealing | None = None
-        self._others: dict[str, tuple[str, pl.Series | None]] = {}
+        self._others: dict[str, Other] = {}
 
     def forget(self) -> None:
         """Remove what was kept of the rows that were written last."""
@@ -105,24 +108,27 @@ class DuckDealer:
 
         self.forget()
         dealing = self._dealing = self._load_groups(dealing)
-        others = {name: self._other(j, name) for j, name in enumerate(dealing.names) if name not in dealing.cells}
-        self._others = others
-        self._deal(dealing, {name: kept for name, (kept, _) in others.items()})
-        bare = len(dealing.names) > 1  # in a table of one column, a bare empty cell would be a blank line
+        columns = file_columns(dealing)
+        changes = {column.of: column.change for column in columns if column.of not in dealing.cells}
+        self._others = {
+            name: Other.make(self._engine, j, name, changes.get(name))
+            for j, name in enumerate(dealing.names)
+            if name not in dealing.cells
+        }
+        self._deal(dealing, columns)
+        bare = len(columns) > 1  # in a table of one column, a bare empty cell would be a blank line
         with create(path) as file:
-            for number, frame in enumerate(self._slices(self._stored, ["g", *(kept for kept, _ in others.values())])):
-                groups, columns = frame["g"].to_numpy(), []
-                for name in dealing.names:
-                    if name in dealing.cells:
-                        texts, ranks = dealing.cells[name]
-                        cells = texts.gather(ranks[groups])
-                    else:
-                        kept, known = others[name]
-                        cells = frame[kept] if known is None else known.gather(frame[kept])
-                    columns.append(cells.alias(name))
-                shown = pl.DataFrame(columns)
-                shown = shown.with_columns(pl.all().replace("", None)) if bare else shown
-                shown.write_csv(file, include_header=number == 0, quote_style="necessary")
+            shown = [other.shown for other in self._others.values()]
+            for number, frame in enumerate(self._slices(self._stored, ["g", *shown])):
+                groups = frame["g"].to_numpy()
+                cells = [
+                    self._others[column.of].cells(frame) if column.ranks is None else column.cells(groups)
+                    for column in columns
+                ]
+                rows = pl.DataFrame([each.alias(column.name) for each, column in zip(cells, columns, strict=True)])
+                rows = rows.with_columns(pl.all().replace("", None)) if bare else rows
+                separator = dealing.layout.delimiter
+                rows.write_csv(file, include_header=number == 0, quote_style="necessary", separator=separator)
 
     def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
@@ -136,10 +142,20 @@ class DuckDealer:
         """Return the number of written rows whose cell of an unchanged column is one of these texts."""
         if self._stored is None:
             raise InternalError("no rows were dealt.")
-        kept, known = self._others[name]
-        wanted: list[Any] = list(texts) if known is None else known.is_in(list(texts)).arg_true().to_list()
-        query = f"select count(*) from read_parquet({literal(self._stored)}) where list_contains(?, {kept})"
+        other = self._others[name]
+        wanted: list[Any] = list(texts) if other.texts is None else other.texts.is_in(list(texts)).arg_true().to_list()
+        query = f"select count(*) from read_parquet({literal(self._stored)}) where list_contains(?, {other.kept})"
         return int(self._engine.session.ask(query, [wanted])[0][0])
+
+    def distinct_cells(self, name: str) -> Iterator[list[str]]:
+        """Yield the distinct cells of a column of the source, some of them at a time."""
+        if numbering := self._engine.numbering(name):
+            yield numbering.texts.to_list()
+            return
+        query = f"select distinct c{self._column(name)} as cell from cells"
+        with self._engine.session.stored(query, in_order=False) as stored:
+            for frame in self._slices(stored, ["cell"]):
+                yield frame["cell"].to_list()
 
     def witness(self) -> Witness:
         """Return what each written row was made from."""
@@ -149,22 +165,29 @@ class DuckDealer:
         texts = {name: dealing.codes[name][0].to_list() for name in _stated(dealing)}
         origins = _Origins.of(dealing)
 
-        def left_out() -> Iterator[list[tuple[list[str], Ints]]]:
+        layout = dealing.layout
+
+        def left_out() -> Iterator[list[tuple[list[str], NDArray[Any]]]]:
             if self._left is None:
                 return
+            released = [name for name in dealing.names if name in texts or name in self._others]
             for frame in self._slices(self._left, None):
-                stated, block = dict(zip(texts, origins.places(frame), strict=True)), []
-                for name in [*dealing.names, *(name for name in texts if name not in dealing.cells)]:
+                stated = dict(zip(texts, origins.places(frame), strict=True))
+                block: list[tuple[list[str], NDArray[Any]]] = []
+                for name in [*released, *(name for name in texts if name not in dealing.cells)]:
                     if name in stated:
                         block.append((texts[name], stated[name]))
                         continue
-                    kept, known = self._others[name]
-                    cells = frame[kept] if known is None else known.gather(frame[kept])
-                    block.append((cells.to_list(), np.arange(frame.height, dtype=np.int32)))
-                yield block
+                    cells = self._others[name].originals(frame).to_list()
+                    block.append((cells, np.arange(frame.height, dtype=np.int32)))
+                yield [*block, *([([], frame["line"].to_numpy())] if layout.keep_order else [])]
 
-        columns = [*origins.packing.names, *(f"s{i}" for i in _spelled(dealing))]
-        chunks = (origins.places(frame) for frame in self._slices(self._stored, columns))
+        further = [*(["g"] if layout.centers else []), *(["line"] if layout.keep_order else [])]
+        columns = [*origins.packing.names, *(f"s{i}" for i in _spelled(dealing)), *further]
+        chunks = (
+            [*origins.places(frame), *(frame[name].to_numpy() for name in further)]
+            for frame in self._slices(self._stored, columns)
+        )
         return Witness(list(texts.values()), chunks, left_out())
 
     def _slices(self, stored: Path | None, columns: list[str] | None) -> Iterator[pl.DataFrame]:
@@ -179,31 +202,35 @@ class DuckDealer:
             yield frame
             first += frame.height
 
-    def _deal(self, dealing: Dealing, others: dict[str, str]) -> None:
-        """Store the rows in the order of their released cells: group, packed tuple and what else is needed of each."""
-        ask, packing = self._engine.session.ask, _packing(dealing)
+    def _deal(self, dealing: Dealing, columns: Sequence[FileColumn]) -> None:
+        """Store the rows in the order of the file: group, packed tuple and what else is needed of each."""
+        ask, others, packing = self._engine.session.ask, self._others, _packing(dealing)
         spelled, tuples = [f"s{i}" for i in _spelled(dealing)], packing.names
         joins = load_codes(self._engine, dealing.codes)
         keys = packing.packed_in_sql([f"m{i}.code" for i in range(len(dealing.codes))])
-        joins += [f"join d{kept[1:]} on d{kept[1:]}.cell = t.c{self._column(name)}" for name, kept in others.items()]
-        carried = [*tuples, *spelled, *others.values()]
-        picked = ", ".join(["u.*", *(f"m{each[1:]}.{each}" for each in spelled), *others.values()])
+        joins += [f"join {other.table} on {other.table}.cell = t.c{self._column(n)}" for n, other in others.items()]
+        of_others = list(dict.fromkeys(column for other in others.values() for column in (other.kept, other.shown)))
+        of_others += ["line"] if dealing.layout.keep_order else []
+        carried = [*tuples, *spelled, *of_others]
+        picked = ", ".join(["u.*", *(f"m{each[1:]}.{each}" for each in spelled), *of_others])
         matches = " and ".join(f"u.{name} = {key}" for name, key in zip(tuples, keys, strict=True))
         ask(
             f"create or replace temp table coded as select {picked} from cells as t {' '.join(joins)} join tuples as u "
             f"on {matches}"
         )
-        order = ", ".join(others[name] for name in sorted(others)) or tuples[0]
+        order = [*(others[name].kept for name in sorted(others)), *(["line"] if dealing.layout.keep_order else [])]
         same = " and ".join(f"n.{name} = e.{name}" for name in tuples)
         ask(
             f"create or replace temp table dealt as select {', '.join(['g', *carried])} from coded where g is not "
             f"null union all select e.g, {', '.join(f'n.{column}' for column in carried)} "
-            f"from (select *, row_number() over (partition by {', '.join(tuples)} order by {order}) - 1 as place "
+            f"from (select *, row_number() over (partition by {', '.join(tuples)} order by "
+            f"{', '.join(order) or tuples[0]}) - 1 as place "
             f"from coded where g is null) as n asof join entries as e on {same} and n.place >= e.place"
         )
         for name in ("coded", "tuples", "entries"):
             ask(f"drop table {name}")
-        sorted_by = self._load_ranks(dealing, others)
+        by_cells = self._load_ranks(columns)
+        sorted_by = "line" if dealing.layout.keep_order else by_cells
         store, kept = self._engine.session.store, ", ".join(["g", *carried])
         self._stored = store(f"select {kept} from dealt join shown using (g) order by {sorted_by}", "dealt")
         if (dealing.entries[2] < 0).any():
@@ -212,26 +239,6 @@ class DuckDealer:
 
     def _column(self, name: str) -> int:
         return self._engine.names.index(name)
-
-    def _other(self, j: int, name: str) -> tuple[str, pl.Series | None]:
-        """Make the table d{j}, the rank of each cell of a column that is released as it is.
-
-        Returns:
-            The name of the column in queries, and the texts that its ranks mean; None if it is sorted as text.
-        """
-        import polars as pl
-
-        numbering = self._engine.numbering(name)
-        if numbering is None:
-            column = f"c{self._column(name)}"
-            self._engine.session.ask(
-                f"create or replace temp table d{j} as select distinct {column} as cell, {column} as o{j} from cells"
-            )
-            return f"o{j}", None
-        texts, ranks = numbering.ranks()
-        numbers = np.arange(len(ranks), dtype=np.int32)
-        self._engine.session.load(f"d{j}", pl.DataFrame({"cell": numbers, f"o{j}": ranks}))
-        return f"o{j}", texts
 
     def _load_groups(self, dealing: Dealing) -> Dealing:
         """Make the tables `tuples`, whose g is null if a tuple has several groups, and `entries` of these.
@@ -283,7 +290,7 @@ class DuckDealer:
         of_groups = [np.ascontiguousarray(codes[:, i]) for i in range(len(texts))]
         return replace(dealing, cells=dict(zip(dealing.cells, zip(texts, of_groups, strict=True), strict=True)))
 
-    def _load_ranks(self, dealing: Dealing, others: dict[str, str]) -> str:
+    def _load_ranks(self, columns: Sequence[FileColumn]) -> str:
         """Make the table `shown`: where each group stands among all, by its neighbouring columns.
 
         Returns:
@@ -291,23 +298,21 @@ class DuckDealer:
         """
         import polars as pl
 
-        n_groups = len(next(iter(dealing.cells.values()))[1])
-        shown, columns, cards = {"g": np.arange(n_groups, dtype=np.int32)}, [], []
-        for is_qi, run in groupby(dealing.names, lambda name: name in dealing.cells):
-            names = list(run)
-            if is_qi:
-                ranks = [dealing.cells[name][1] for name in names]
-                together = number_rows(ranks, [len(dealing.cells[name][0]) for name in names]).astype(np.int32)
-                columns.append(f"shown.q{len(shown)}")
+        n_groups = next(len(column.ranks) for column in columns if column.ranks is not None)
+        shown, keys, cards = {"g": np.arange(n_groups, dtype=np.int32)}, [], []
+        for of_groups, run in groupby(columns, lambda column: column.ranks is not None):
+            if of_groups:
+                known = [(each.ranks, len(each.texts)) for each in run if each.ranks is not None]
+                together = number_rows([ranks for ranks, _ in known], [n for _, n in known]).astype(np.int32)
+                keys.append(f"shown.q{len(shown)}")
                 cards.append(int(together.max(initial=0)) + 1)
                 shown[f"q{len(shown)}"] = together
                 continue
-            for name in names:
-                numbering = self._engine.numbering(name)
-                columns.append(others[name])
-                cards.append(0 if numbering is None else len(numbering))
+            for other in (self._others[column.of] for column in run):
+                keys.append(other.shown)
+                cards.append(other.n_shown)
         self._engine.session.load("shown", pl.DataFrame(shown))
-        return ", ".join(Packing.of(cards).packed_in_sql(columns) if all(cards) else columns)
+        return ", ".join(Packing.of(cards).packed_in_sql(keys) if all(cards) else keys)
 
 
 def load_codes(engine: Engine, dictionaries: Mapping[str, tuple[pl.Series, Ints]]) -> list[str]:
@@ -338,7 +343,7 @@ def _packing(dealing: Dealing) -> Packing:
 def _stated(dealing: Dealing) -> list[str]:
     """Return the columns whose cells are stated beside each row: the quasi-identifiers, and those not released."""
     held_back = [name for name in dealing.codes if name not in dealing.names]
-    return [*(name for name in dealing.names if name in dealing.cells), *held_back]
+    return [*(name for name in dealing.names if name in dealing.cells and name in dealing.codes), *held_back]
 
 
 def _spelled(dealing: Dealing) -> list[int]:

@@ -23,6 +23,7 @@ __all__ = [
     "DISK_OF_CELL",
     "DISK_OF_TEXT",
     "GROUP_BYTES",
+    "LEAST_MEMORY",
     "ROW_BYTES",
     "TUPLE_BYTES",
     "DuckSession",
@@ -46,48 +47,48 @@ GROUP_BYTES = 400  # and for each group then, whose cells are distinct texts in 
 ALLOWANCE = 50_000_000
 
 
-def check_disk(path: Path, folder: Path, needed: int) -> None:
+def check_disk(place: str, folder: Path, needed: int) -> None:
     """Raise a FileError if a disk has less free space than a run needs."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise FileError(
-            f"{path}: needs about {size_in_words(needed)} on the disk of {folder.parent}, but only "
+            f"{place}: needs about {size_in_words(needed)} on the disk of {folder.parent}, but only "
             f"{size_in_words(free)} are free. Free some space, or write to another disk."
         )
 
 
-def check_room(path: Path, memory: int | None, n_tuples: int, n_columns: int, n_rows: int) -> None:
+def check_room(place: str, memory: int | None, n_tuples: int, n_columns: int, n_rows: int) -> None:
     """Raise a FileError if tuples need more memory than DuckDB leaves of the limit.
 
     Args:
-        path: The file, for the message.
+        place: The table, for the message.
         memory: The limit in bytes; None for no limit.
         n_tuples: The number of distinct tuples.
         n_columns: The number of columns of a tuple.
         n_rows: The number of rows, if they are searched one by one; otherwise 0.
     """
     needed = n_tuples * TUPLE_BYTES * (n_columns + 1) + n_rows * ROW_BYTES
-    _check_memory(path, memory, needed, f"{n_tuples:,} distinct combinations")
+    _check_memory(place, memory, needed, f"{n_tuples:,} distinct combinations")
 
 
-def check_sections(path: Path, memory: int | None, n_cells: int, n_groups: int) -> None:
+def check_sections(place: str, memory: int | None, n_cells: int, n_groups: int) -> None:
     """Raise a FileError if a search whose tuples are on disk needs more memory than DuckDB leaves of the limit.
 
     Args:
-        path: The file, for the message.
+        place: The table, for the message.
         memory: The limit in bytes; None for no limit.
         n_cells: The number of distinct cells of all quasi-identifiers.
         n_groups: The largest number of groups.
     """
     needed = n_cells * CELL_BYTES + n_groups * GROUP_BYTES
-    _check_memory(path, memory, needed, f"{n_cells:,} distinct cells and up to {n_groups:,} groups")
+    _check_memory(place, memory, needed, f"{n_cells:,} distinct cells and up to {n_groups:,} groups")
 
 
-def _check_memory(path: Path, memory: int | None, needed: int, what: str) -> None:
+def _check_memory(place: str, memory: int | None, needed: int, what: str) -> None:
     if memory is not None and needed > (1 - SHARE) * memory + ALLOWANCE:
         enough = int((needed - ALLOWANCE) / (1 - SHARE))
         raise FileError(
-            f"{path}: {what} need about {size_in_words(needed)} of memory beside DuckDB. Use "
+            f"{place}: {what} need about {size_in_words(needed)} of memory beside DuckDB. Use "
             f"{setting('memory', size_in_words(enough))}, or make a quasi-identifier coarser before the run."
         )
 
@@ -96,7 +97,7 @@ class DuckSession:
     """An open DuckDB.
 
     Args:
-        path: The file that is worked on, for messages.
+        place: The table that is worked on, for messages.
         folder: A private folder for temporary files.
         watch: Asked whether the run was cancelled.
         memory: The largest number of bytes of memory for the whole process; None for no limit.
@@ -104,12 +105,12 @@ class DuckSession:
     """
 
     def __init__(
-        self, path: Path, folder: Path, watch: Watch = UNWATCHED, *, memory: int | None = None, threads: int = 1
+        self, place: str, folder: Path, watch: Watch = UNWATCHED, *, memory: int | None = None, threads: int = 1
     ) -> None:
         import duckdb
 
         self.folder = folder
-        self._path, self.watch = path, watch
+        self._place, self.watch = place, watch
         config: dict[str, Any] = {
             "temp_directory": str(folder),
             "threads": threads,
@@ -208,11 +209,13 @@ class DuckSession:
             yield
         except duckdb.OutOfMemoryException:
             raise FileError(
-                f"{self._path}: needs more memory or disk space than it may use. Raise {setting('memory')}, or free "
+                f"{self._place}: needs more memory or disk space than it may use. Raise {setting('memory')}, or free "
                 f"space on the disk of {self.folder.parent}."
             ) from None
         except (duckdb.Error, pl.exceptions.ComputeError):
-            raise FileError(f"{self._path}: cannot be counted: the disk of {self.folder.parent} may be full.") from None
+            raise FileError(
+                f"{self._place}: cannot be counted: the disk of {self.folder.parent} may be full."
+            ) from None
         except OSError as error:
             reason = error.strerror or os.strerror(error.errno or 0)
             raise FileError(f"{self.folder.parent}: cannot be written: {reason}.") from None

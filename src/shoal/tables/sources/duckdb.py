@@ -27,7 +27,6 @@ from shoal.tables.sources.duck_session import (
     check_disk,
     check_room,
     check_sections,
-    literal,
 )
 from shoal.tables.sources.memory import sign_file
 from shoal.tables.sources.numbering import NumberedCells, Numbering
@@ -93,25 +92,29 @@ class DuckSource:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_open": None, "_columns": {}, "_dealer": DuckDealer(self)}
 
+    @property
+    def dialect(self) -> Dialect | None:
+        """How a text file is written; None for any other source."""
+        return self._dialect
+
     @contextmanager
     def opened(self, folder: Path, watch: Watch = UNWATCHED) -> Iterator[DuckSource]:
         """Copy the cells of the file to the folder and open DuckDB over them."""
         if self._open is not None:
             yield self
             return
-        blocks = open_blocks(self._path, **self._options)
+        blocks = self._open_blocks(watch)
         if self._stamp is not None and self._stamp != blocks.stamp:
             raise changed_file(self._path)
         self._names, self._notes, self._dialect, self._stamp = blocks.names, blocks.notes, blocks.dialect, blocks.stamp
         watch.stage("reading")
-        check_disk(self._path, folder, self._disk_needed())
-        session = DuckSession(self._path, folder, watch, memory=self._memory, threads=self._threads)
+        check_disk(self.place, folder, self._disk_needed())
+        session = DuckSession(self.place, folder, watch, memory=self._memory, threads=self._threads)
         cells = NumberedCells(folder, self._names, self._numbered)
         try:
             with session.guarded():
                 self._copy_cells(blocks, cells, watch)
-            paths = ", ".join(map(literal, cells.parts()))
-            session.ask(f"create view cells as select * from read_parquet([{paths}], hive_partitioning=false)")
+            session.ask(f"create view cells as {cells.query()}")
             self._open = session, cells
             yield self
         finally:
@@ -120,9 +123,13 @@ class DuckSource:
             self._dealer.forget()
             cells.remove()
 
+    def _open_blocks(self, watch: Watch) -> Blocks:
+        """Open the table to read it once."""
+        return open_blocks(self._path, **self._options)
+
     @property
     def session(self) -> DuckSession:
-        """The open DuckDB, whose view `cells` has the columns c0, c1 and so on: numbers, or texts."""
+        """The open DuckDB. Its view `cells` has the columns c0, c1 and so on, numbers or texts, and `line`."""
         assert self._open is not None, "the source is closed"
         return self._open[0]
 
@@ -142,8 +149,8 @@ class DuckSource:
         return str(self._path)
 
     @property
-    def path(self) -> Path:
-        """The file."""
+    def path(self) -> Path | None:
+        """The file; None for a table of a server."""
         return self._path
 
     @property
@@ -252,7 +259,7 @@ class DuckSource:
         """Read the table into memory."""
         import polars as pl
 
-        return Table(pl.concat(self.blocks()), self._path, self._dialect, notes=self._notes, stamp=self._stamp)
+        return Table(pl.concat(self.blocks()), self.path, self._dialect, notes=self._notes, stamp=self._stamp)
 
     def verify_rows(self, verifier: Verifier, names: Sequence[str]) -> Rows:
         """Have the verifier read these columns of the file, block by block."""
@@ -274,8 +281,9 @@ class DuckSource:
         """Return the keyed hash of the file."""
         return sign_file(self._path, key)
 
-    def identity(self) -> None:
-        """Return None: the table is not in a database."""
+    def identity(self) -> tuple[object, ...] | None:
+        """Return what distinguishes a table of a server from all others; None for any other."""
+        return None
 
     def snapshot(self) -> None:
         """Return None: the table is not in a database."""
@@ -296,7 +304,7 @@ class DuckSource:
                 cells.add(frame)
         self.check_unchanged()
         if not cells.n_rows:
-            raise InputError(f"{self._path}: no data rows.")
+            raise InputError(f"{self.place}: no data rows.")
 
     def _disk_needed(self) -> int:
         """Estimate the bytes that a run needs on disk."""
@@ -309,17 +317,17 @@ class DuckSource:
 
     def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
-        check_room(self._path, self._memory, n_tuples, n_columns, n_rows)
+        check_room(self.place, self._memory, n_tuples, n_columns, n_rows)
 
     def check_sections(self, n_cells: int, n_groups: int) -> None:
         """Raise a FileError if distinct cells and groups do not fit into memory; tuples are on disk."""
-        check_sections(self._path, self._memory, n_cells, n_groups)
+        check_sections(self.place, self._memory, n_cells, n_groups)
 
     def _refuse_nul(self, frame: pl.DataFrame) -> None:
         for name in frame.columns:
             if frame[name].str.contains("\0", literal=True).any():
                 raise InputError(
-                    f"{self._path}: column {name!r} contains a NUL character, which text files cannot store. Remove it."
+                    f"{self.place}: column {name!r} contains a NUL character, which text files cannot store. Remove it."
                 )
 
     def _table(self, name: str, column: str, columns: Mapping[str, Mapping[str, Any]]) -> None:

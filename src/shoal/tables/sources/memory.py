@@ -83,6 +83,11 @@ class TableSource:
         """What was detected or noticed on reading."""
         return self.table.notes
 
+    @property
+    def dialect(self) -> Dialect | None:
+        """How a text file is written; None for any other source."""
+        return self.table.dialect
+
     def opened(self, folder: Path, watch: Watch = UNWATCHED) -> AbstractContextManager[TableSource]:
         """Read the file, unless that was done before."""
         if self._table is None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["NumberedCells", "Numbering"]
 
 MOST_TEXTS = 200_000  # distinct cells of a column that are kept in memory; a column of more stays text
+PART = ("cells-", ".parquet")  # before and after the number of a part in the name of its file
 
 
 class Numbering:
@@ -75,6 +76,7 @@ class NumberedCells:
         self.n_rows = 0
         self._folder, self._names, self._numbered = folder, names, numbered
         self._n_parts = 0
+        self._first: list[int] = []  # of each part, the number of its first row
 
     def add(self, frame: pl.DataFrame) -> None:
         """Store a block of rows."""
@@ -89,6 +91,7 @@ class NumberedCells:
             stored[f"c{i}"] = cells if column is None else pl.Series(column.number(cells))
         self._write(self._n_parts, pl.DataFrame(stored))
         self._n_parts += 1
+        self._first.append(self.n_rows)
         self.n_rows += frame.height
 
     def blocks(self) -> Iterator[pl.DataFrame]:
@@ -109,13 +112,22 @@ class NumberedCells:
         """Return the files."""
         return [self._part(number) for number in range(self._n_parts)]
 
+    def query(self) -> str:
+        """Return the query of all rows: columns c0, c1 and so on, and the number of each row, from 0, as `line`."""
+        paths = ", ".join("'" + str(path).replace("'", "''") + "'" for path in self.parts())
+        part = f"regexp_extract(filename, '{PART[0]}([0-9]+){PART[1]}$', 1)::int"
+        return (
+            f"select * exclude (filename, file_row_number), {self._first}[{part} + 1] + file_row_number as line "
+            f"from read_parquet([{paths}], hive_partitioning=false, filename=true, file_row_number=true)"
+        )
+
     def remove(self) -> None:
         """Remove the files."""
         for path in self.parts():
             path.unlink(missing_ok=True)
 
     def _part(self, number: int) -> Path:
-        return self._folder / f"cells-{number:05}.parquet"
+        return self._folder / f"{PART[0]}{number:05}{PART[1]}"
 
     def _write(self, number: int, frame: pl.DataFrame) -> None:
         with create(self._part(number)) as file:

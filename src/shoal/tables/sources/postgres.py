@@ -45,6 +45,11 @@ class PostgresSource:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_connection": None, "_watch": UNWATCHED, "_checked": set()}
 
+    @property
+    def dialect(self) -> None:
+        """None: the table is not a text file."""
+        return None
+
     @contextmanager
     def opened(self, folder: Path, watch: Watch = UNWATCHED) -> Iterator[PostgresSource]:
         """Connect, find the table and begin the transaction."""

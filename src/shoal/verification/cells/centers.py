@@ -173,6 +173,12 @@ class CenterCells:
 
     # ---- spread
 
+    def figure(self, bag: Bag, center: Any) -> Fraction | None:
+        """Return the variance or the share of a group; None if its centre is missing."""
+        if center is None:
+            return None
+        return self.variance(bag) if self.is_measured else self.share(bag, center)
+
     def variance(self, bag: Bag) -> Fraction:
         """Return the variance of the known values of a group in the unit of the column, of dates in days."""
         values = [(self._length(cell), rows) for cell, rows in bag.items() if self.values[cell] is not None]

@@ -11,18 +11,15 @@ distinct cells and on the groups.
 
 from __future__ import annotations
 
-import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
-from shoal.errors import InputError
-from shoal.schema import Dialect, Schema, check_k
-from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks, pick_columns
-from shoal.verification.gate_streamed.examined import Dealt, Examined
+from shoal.schema import INPUT, Dialect, Schema, check_k
+from shoal.verification.gate_streamed.blocks import CodedBlocks
+from shoal.verification.gate_streamed.examined import Dealt, Examined, held_back
+from shoal.verification.gate_streamed.laid import LaidBlocks
+from shoal.verification.gate_streamed.source import SourceTable, SourceTally
 from shoal.verification.models.checks import Goal
 from shoal.verification.reading.coded import Step, ignore_step
 from shoal.verification.reading.files import UnreadableError
@@ -37,42 +34,7 @@ from shoal.verification.verdict import (
     suppression_violations,
 )
 
-__all__ = ["SourceTable", "gate_dealt"]
-
-Codes = NDArray[np.int32]
-
-
-class SourceTable:
-    """The source as the verifier reads it: a file, or blocks of text by column.
-
-    Args:
-        table: A path, or an iterator of blocks: the cells of each column.
-        dialect: How a file is written.
-    """
-
-    def __init__(self, table: PathName | Iterator[Sequence[Sequence[str]]], dialect: Dialect | None = None) -> None:
-        self._table, self._dialect = table, dialect or Dialect()
-
-    def blocks(self, names: Sequence[str]) -> Iterator[list[tuple[BlockColumn, Codes]]]:
-        """Yield these columns block by block.
-
-        Raises:
-            InputError: A column is missing, or the file cannot be read as a table.
-        """
-        if not isinstance(self._table, str | os.PathLike):
-            columns = [BlockColumn() for _ in names]
-            for cells in self._table:
-                yield [(column, column.code(each)) for column, each in zip(columns, cells, strict=True)]
-            return
-        table, places = CodedBlocks(self._table, self._dialect), list[int]()
-        for block in table.blocks():
-            try:
-                places = places or pick_columns(table, names, self._dialect)
-            except InputError as error:
-                raise InputError(f"{os.fspath(self._table)}: {error.text}") from None
-            yield [(table.columns[i], block[i]) for i in places]
-        if table.reader is not None and table.reader.ragged_rows().times:
-            raise table.reader.ragged_error()
+__all__ = ["gate_dealt"]
 
 
 def gate_dealt(
@@ -83,6 +45,13 @@ def gate_dealt(
     dealt: Dealt,
     claims: Mapping[str, int],
     *,
+    keep_order: bool = False,
+    bounds: Iterable[str] = (),
+    spreadsheet_safe: bool = False,
+    delimiter: str = ",",
+    decimal: str = INPUT,
+    center: str | None = None,
+    spread: bool = False,
     step: Step = ignore_step,
     **goal: Unpack[Goal],
 ) -> Verdict:
@@ -95,12 +64,24 @@ def gate_dealt(
         source: The source.
         dealt: What the maker states about the rows.
         claims: "rows", "groups", "smallest_group" and "suppressed_rows".
+        keep_order: Whether the rows are in the order of the source; by default they are sorted by their cells.
+        bounds: The columns whose ranges are written as two columns, NAME_min and NAME_max.
+        spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
+        delimiter: The separator of cells in a CSV file.
+        decimal: The decimal mark of numbers in the file; "input" for that of the source.
+        center: "mean" or "median" if the cells are the centres of groups, which are recomputed from the source.
+        spread: Whether a standard deviation or share follows each centre.
         step: Called with the number of rows examined so far; it may raise to end the check.
         goal: What the release must meet besides k; see `Goal`.
     """
     k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
-    table = CodedBlocks(path, Dialect(), keep_blank=True)
-    examined = Examined(schema, table, dealt, secrets.token_bytes(32), goal)
+    key = secrets.token_bytes(32)
+    found = SourceTally(schema, held_back(schema), key, decimal, counted=center is not None, ordered=keep_order)
+    found.read(source)
+    table = CodedBlocks(path, Dialect(delimiter), keep_blank=True)
+    followed = [column.name for column in schema.qi if spread]
+    laid = LaidBlocks(table, bounds, spreadsheet_safe, found.mark(), followed)
+    examined = Examined(schema, laid, dealt, key, goal, found, center)
     try:
         for block in table.blocks():
             examined.add(block)
@@ -110,17 +91,15 @@ def gate_dealt(
     violations = examined.file_violations(path)
     if not examined.is_counting:
         return judge_counts(k, examined.rows, 0, 0, violations)
-    source_bag = examined.bag_of(source.blocks(examined.names))
-    n_suppressed = source_bag[2] - examined.rows
-    violations += suppression_violations(n_suppressed, source_bag[2], limit)
+    n_suppressed = found.bag[2] - examined.rows
+    violations += suppression_violations(n_suppressed, found.bag[2], limit)
     if not examined.rows:
         violations.append(NO_ROWS)
-    violations += examined.groups.small(k)
-    violations += examined.groups.model_violations()
+    violations += examined.group_violations(k)
     counts = {"rows": examined.rows, "suppressed_rows": n_suppressed, **examined.groups.counts()}
     violations += claim_violations(claims, counts)
-    violations += examined.order.violations()
+    violations += laid.violations()
     violations += examined.violations()
-    if source_bag != examined.made_bag():
+    if found.bag != examined.made_bag():
         violations.append(Violation("rows", "the rows are not made from the rows of the source, each of them once"))
     return judge_counts(k, examined.rows, counts["groups"], counts["smallest_group"], violations)

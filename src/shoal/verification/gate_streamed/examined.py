@@ -6,16 +6,19 @@ cells and on the groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.schema import Role, Schema
 from shoal.verification.cells import Cells, normalise
-from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks
-from shoal.verification.gate_streamed.keys import EMPTY, Bag, Keys, TextKeys, add_rows, total_keys
+from shoal.verification.gate_streamed.blocks import BlockColumn
+from shoal.verification.gate_streamed.centers import CenterTally, group_keys
+from shoal.verification.gate_streamed.keys import EMPTY, Bag, Keys, TextKeys, add_rows, row_keys, total_keys
+from shoal.verification.gate_streamed.laid import LaidBlocks
+from shoal.verification.gate_streamed.source import SourceTally
 from shoal.verification.gate_streamed.tallies import GroupCounts, GroupTally, RowOrder
 from shoal.verification.matching.people import person_of
 from shoal.verification.models.checks import Goal, ModelChecks
@@ -40,12 +43,19 @@ class Dealt(Protocol):
         """The distinct cells of each quasi-identifier, in the order of the file, and of each column held back."""
 
     @property
-    def chunks(self) -> Iterator[Sequence[Codes]]:
-        """Blocks of rows in the order of the file: places among these cells, column by column."""
+    def chunks(self) -> Iterator[Sequence[NDArray[Any]]]:
+        """Blocks of rows in the order of the file: places among these cells, column by column.
+
+        The number of each row's group follows if cells are centres; then that of its row in the source, from 0, if rows
+        keep their order.
+        """
 
     @property
-    def left_out(self) -> Iterator[Sequence[tuple[list[str], Codes]]]:
-        """Blocks of rows that are not released: texts and places, for all columns of the source."""
+    def left_out(self) -> Iterator[Sequence[tuple[list[str], NDArray[Any]]]]:
+        """Blocks of rows that are not released: texts and places, for all columns of the source.
+
+        No texts and the numbers of the rows in the source follow if rows keep their order.
+        """
 
 
 def held_back(schema: Schema) -> list[str]:
@@ -58,49 +68,78 @@ class Examined:
 
     Args:
         schema: The columns of the source.
-        table: The released file.
+        laid: The released file.
         dealt: What the maker states; None for a full-domain release, whose rows are compared as they are.
         key: The key of the hashes.
         goal: What the release must meet besides k.
+        source: What was found in the source, if it was read before.
+        center: "mean" or "median" if the cells are the centres of groups, which are compared with the source.
 
     Attributes:
-        names: The columns by which rows are compared with the source: those released, then those held back.
         rows: The number of rows so far.
         bag: The rows so far, as the source has them.
         order: Whether they are sorted.
-        groups: Their groups.
     """
 
-    def __init__(self, schema: Schema, table: CodedBlocks, dealt: Dealt | None, key: bytes, goal: Goal) -> None:
-        self._schema, self._table, self._dealt = schema, table, dealt
+    def __init__(
+        self,
+        schema: Schema,
+        laid: LaidBlocks,
+        dealt: Dealt | None,
+        key: bytes,
+        goal: Goal,
+        source: SourceTally | None = None,
+        center: str | None = None,
+    ) -> None:
+        self._schema, self._laid, self._dealt, self._key = schema, laid, dealt, key
+        self._ordered = source is not None and source.ordered
         self._released = [column.name for column in schema.released]
         self._held_back = held_back(schema) if dealt is not None else []
         self._cells = quasi_identifier_cells(schema, goal.get("labels") or {})
         self._qi = [name for name in self._released if name in self._cells]
-        self.names = [*self._released, *self._held_back]
-        self._keys = {name: TextKeys(key, i) for i, name in enumerate(self.names)}  # of the source
-        self._shown = {name: TextKeys(key, i) for i, name in enumerate(self.names)}
-        self._origins = {name: TextKeys(key, i) for i, name in enumerate(self.names)}
-        self._chunks = _Feed(() if dealt is None else dealt.chunks, len(self._qi) + len(self._held_back))
+        names = [*self._released, *self._held_back]
+        self._unchanged = {name: TextKeys(key, i) for i, name in enumerate(names)}
+        self._origins = {name: TextKeys(key, i) for i, name in enumerate(names)}
+        self._shown: dict[int, TextKeys] = {}  # by column of the file
+        self._n_stated = len(self._qi) + len(self._held_back)
+        n_columns = self._n_stated + (center is not None) + self._ordered
+        self._chunks = _Feed(() if dealt is None else dealt.chunks, n_columns)
         self._pairs: dict[str, set[int]] = {name: set() for name in self._qi}
         self._false: dict[str, int] = {}
         self._n_false: dict[str, int] = {}
-        # Of columns with limits, the row in which each cell was met first.
-        self._limited: dict[str, dict[str, int]] = {c.name: {} for c in schema.qi if any(c.limits)}
         self._ladders = goal.get("ladders") or {}
+        # Of columns with limits, the row in which each cell was met first.
+        limited = schema.qi if center is None else ()
+        self._limited: dict[str, dict[str, int]] = {c.name: {} for c in limited if any(c.limits)}
+        self._last_line, self._disorder = -1, 0
         self.bag = EMPTY
         self.rows = 0
         self.order = RowOrder()
-        checks = ModelChecks.of_goal(goal, schema)
-        person = next(iter(schema.names(Role.PERSON)), None)
         self._people: dict[str, int] = {}
         self._person_numbers: Codes = np.empty(0, dtype=np.int32)
-        self.groups = GroupTally(checks, self._cells, counts_people=person is not None)
+        self._tallies = [
+            GroupTally(ModelChecks.of_goal(goal, schema), self._cells, counts_people=bool(schema.names(Role.PERSON)))
+            for _ in range(1 if center is None else 2)  # the groups of the file; those of the maker
+        ]
+        self._centers: dict[str, CenterTally] = {}
+        if center is not None:
+            assert source is not None
+            assert dealt is not None
+            stated = dict(zip(self._qi, dealt.texts, strict=False))
+            for column in schema.qi:
+                ladder, mark = self._ladders.get(column.name, {}), source.spread_mark(column)
+                known = source.counts[column.name], stated[column.name]
+                self._centers[column.name] = CenterTally(column, schema, *known, center, mark, ladder)
+
+    @property
+    def groups(self) -> GroupTally:
+        """The groups of the file."""
+        return self._tallies[0]
 
     @property
     def is_counting(self) -> bool:
         """Whether the file has the columns that it should have."""
-        return self._table.names == self._released
+        return self._laid.names == self._released
 
     def add(self, block: Sequence[Codes]) -> None:
         """Read the next rows of the file."""
@@ -108,47 +147,77 @@ class Examined:
         if not n_rows or not self.is_counting:
             self.rows += n_rows
             return
-        columns = dict(zip(self._released, zip(self._table.columns, block, strict=True), strict=True))
-        self.order.add(self._table.columns, block)
+        columns = dict(zip(self._released, self._laid.read(block), strict=True))
+        self.order.add(self._laid.table.columns, block)
         for name, met in self._limited.items():
             column, codes = columns[name]
             for code, at in zip(*(each.tolist() for each in np.unique(codes, return_index=True)), strict=True):
                 met.setdefault(column.texts[code], self.rows + 1 + at)
-        shown = {name: self._shown[name].of(*columns[name]) for name in columns}
-        group = total_keys([shown[name] for name in self._qi], n_rows)
-        sensitive = {name: columns[name] for name in self.groups.columns}
+        group = self._group(block, n_rows)
         if self._dealt is None:
-            self.groups.add(group, self.rows + 1, None, sensitive, 0)
-            self.bag = add_rows(self.bag, total_keys(list(shown.values()), n_rows))
+            self.groups.add(group, self.rows + 1, None, {name: columns[name] for name in self.groups.columns}, 0)
+            shown = [self._unchanged[name].of(*columns[name]) for name in columns]
+            self.bag = add_rows(self.bag, total_keys(shown, n_rows))
         else:
-            self._restore(self._dealt, columns, shown, group, sensitive)
+            self._restore(self._dealt, columns, block, group)
         self.rows += n_rows
 
     def _restore(
-        self,
-        dealt: Dealt,
-        columns: Mapping[str, tuple[BlockColumn, Codes]],
-        shown: Mapping[str, Keys],
-        group: Keys,
-        sensitive: Mapping[str, tuple[BlockColumn, Codes]],
+        self, dealt: Dealt, columns: dict[str, tuple[BlockColumn, Codes]], block: Sequence[Codes], group: Keys
     ) -> None:
         """Put the cells that rows were made from in place of the released ones."""
-        origin = self._chunks.take(group.shape[1])
-        origins = dict(zip([*self._qi, *self._held_back], origin, strict=True))
-        stated = len(origin[0]) if origin else group.shape[1]
+        n_rows = group.shape[1]
+        taken = self._chunks.take(n_rows)
+        origins = dict(zip([*self._qi, *self._held_back], taken, strict=False))
+        stated = len(taken[0]) if taken else n_rows
+        keys = [group]
+        if self._centers:
+            keys.append(group_keys(taken[self._n_stated]))
         people = None
         if self.groups.counts_people:
             people = self._numbers_of(dealt.texts[len(self._qi)])[origins[self._held_back[0]]]
-        self.groups.add(group, self.rows + 1, people, sensitive, stated)
-        if own_k := self._schema.names(Role.PERSONAL_K):
-            place = len(self._qi) + self._held_back.index(own_k[0])
-            self.groups.ask(group[:, :stated], origins[own_k[0]], dealt.texts[place])
-        restored = [shown[name][:, :stated] for name in columns if name not in self._cells]
+        for tally, own in zip(self._tallies, keys, strict=True):
+            cells = {name: (columns[name][0], columns[name][1][: own.shape[1]]) for name in tally.columns}
+            tally.add(own, self.rows + 1, people, cells, stated)
+            for name in self._schema.names(Role.PERSONAL_K):
+                texts = dealt.texts[len(self._qi) + self._held_back.index(name)]
+                tally.ask(own[:, :stated], origins[name], texts)
+        restored = [self._unchanged[name].of(*columns[name])[:, :stated] for name in columns if name not in self._cells]
         for place, (name, codes) in enumerate(origins.items()):
             restored.append(self._origins[name].of_texts(dealt.texts[place], codes))
-            if name in self._cells:
+            if name in self._centers:
+                shown, spread = self._centered(name, columns[name], block, stated)
+                self._centers[name].add(keys[1], self.rows + 1, codes, shown, spread, people)
+            elif name in self._cells:
                 self._judge(name, codes, columns[name][0], columns[name][1][:stated], dealt.texts[place])
+        if self._ordered:
+            restored.append(row_keys(self._key, self._follow(taken[-1])))
         self.bag = add_rows(self.bag, total_keys(restored, stated))
+
+    def _group(self, block: Sequence[Codes], n_rows: int) -> Keys:
+        """Return the keys of rows by all that the file shows of their quasi-identifiers."""
+        keys = []
+        for column in self._laid.columns:
+            for place in column.all_places if column.name in self._cells else ():
+                own = self._shown.setdefault(place, TextKeys(self._key, len(self._unchanged) + place))
+                keys.append(own.of(self._laid.table.columns[place], block[place]))
+        return total_keys(keys, n_rows)
+
+    def _centered(
+        self, name: str, shown: tuple[BlockColumn, Codes], block: Sequence[Codes], stated: int
+    ) -> tuple[tuple[BlockColumn, Codes], tuple[BlockColumn, Codes] | None]:
+        """Return the centres of some rows, and their spread."""
+        place = next(column.spread for column in self._laid.columns if column.name == name)
+        spread = None if place is None else (self._laid.table.columns[place], block[place][:stated])
+        return (shown[0], shown[1][:stated]), spread
+
+    def _follow(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Note the first row that does not follow the one before it in the source; return the lines."""
+        falling = np.flatnonzero(np.diff(lines, prepend=self._last_line) <= 0)
+        if len(falling) and not self._disorder:
+            self._disorder = self.rows + int(falling[0]) + 1
+        self._last_line = int(lines[-1]) if len(lines) else self._last_line
+        return lines
 
     def _numbers_of(self, ids: Sequence[str]) -> Codes:
         """Return a number for each id that is the same exactly where its person is; more ids may follow."""
@@ -163,15 +232,9 @@ class Examined:
         """Return the bag of the rows that were released or left out, as the source has them."""
         bag = self.bag
         for block in () if self._dealt is None else self._dealt.left_out:
-            keys = [TextKeys.like(self._keys[n]).of_texts(*each) for n, each in zip(self.names, block, strict=True)]
-            bag = add_rows(bag, total_keys(keys, len(block[0][1])))
-        return bag
-
-    def bag_of(self, source: Iterable[Sequence[tuple[BlockColumn, Codes]]]) -> Bag:
-        """Return the bag of the rows of the source; source: its blocks, with the columns of `names`."""
-        bag = EMPTY
-        for block in source:
-            keys = [self._keys[name].of(*each) for name, each in zip(self.names, block, strict=True)]
+            cells = zip(self._unchanged.values(), block, strict=False)
+            keys = [TextKeys.like(own).of_texts(*each) for own, each in cells]
+            keys += [row_keys(self._key, block[-1][1])] if self._ordered else []
             bag = add_rows(bag, total_keys(keys, len(block[0][1])))
         return bag
 
@@ -179,18 +242,31 @@ class Examined:
         """Return what was counted in each group."""
         return self.groups.listed(list(self._people))
 
+    def group_violations(self, k: int) -> list[Violation]:
+        """Return the groups that are too small or fail a model, and the centres that are not those of their group."""
+        violations = []
+        for tally in self._tallies:
+            violations += tally.small(k)
+            violations += tally.model_violations()
+        for centers in self._centers.values():
+            violations += centers.violations(k, counts_people=self.groups.counts_people)
+        return violations
+
     def file_violations(self, path: PathName) -> list[Violation]:
         """Return what is wrong with the bytes of the file, the shape of its rows and its header, once all were read."""
-        table, reader = self._table, self._table.reader
+        laid, reader = self._laid, self._laid.table.reader
         violations = [] if reader is None else reader.faults()
-        violations += name_violations(path, table.kind)
+        violations += name_violations(path, laid.table.kind)
         if reader is not None:
             violations += shape_violations(reader.blank_lines(), reader.ragged_rows(), reader.width)
-        return violations + header_violations(table.names, self._schema)
+        violations += header_violations(laid.names, self._schema)
+        return violations + laid.spread_violations(self._schema.qi)
 
     def violations(self) -> list[Violation]:
-        """Return the columns whose cells do not cover their source, and whether rows have no source."""
-        violations = []
+        """Return the columns whose cells do not cover their source, and whether rows have no source or order."""
+        violations = self.order.violations() if not self._ordered else []
+        if self._disorder:
+            violations.append(Violation("order", "the rows are not in the order of the source", self._disorder))
         for name, row in self._false.items():
             n = self._n_false[name]
             text = f"{plural(n, 'distinct cell')} {'does' if n == 1 else 'do'} not cover the source"
@@ -198,7 +274,8 @@ class Examined:
         for column in self._schema.qi:
             if column.name in self._limited:
                 met, ladder = self._limited[column.name], self._ladders.get(column.name, {})
-                limited = LimitedCells(column, column.limits, Cells.of(column, self._schema.missing), ladder)
+                reading, is_closed = Cells.of(column, self._schema.missing), column.name in self._laid.closed
+                limited = LimitedCells(column, column.limits, reading, ladder, is_closed)
                 cells = CodedColumn(list(met), np.arange(len(met), dtype=np.int32))
                 violations += limit_violations(cells, limited, np.array(list(met.values()), dtype=np.int64))
         if self._chunks.has_more():
@@ -226,11 +303,11 @@ class Examined:
 class _Feed:
     """Rows that come in blocks of any size, taken in blocks of another size."""
 
-    def __init__(self, chunks: Iterable[Sequence[Codes]], n_columns: int) -> None:
+    def __init__(self, chunks: Iterable[Sequence[NDArray[Any]]], n_columns: int) -> None:
         self._chunks = iter(chunks)
-        self._rest: Sequence[Codes] = [np.empty(0, dtype=np.int32)] * n_columns
+        self._rest: Sequence[NDArray[Any]] = [np.empty(0, dtype=np.int32)] * n_columns
 
-    def take(self, n_rows: int) -> Sequence[Codes]:
+    def take(self, n_rows: int) -> Sequence[NDArray[Any]]:
         """Return the next rows; fewer if there are no more."""
         parts = [self._rest]
         while sum(len(part[0]) for part in parts) < n_rows:

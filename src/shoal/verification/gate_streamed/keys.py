@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.verification.gate_streamed.blocks import BlockColumn
 
-__all__ = ["EMPTY", "Bag", "Keys", "TextKeys", "add_bags", "add_rows", "are_among", "total_keys"]
+__all__ = ["EMPTY", "Bag", "Keys", "TextKeys", "add_bags", "add_rows", "are_among", "row_keys", "total_keys"]
 
 ODD = tuple(np.uint64(each) for each in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 0x9E3779B97F4A7C15))
 HALF, LESS = np.uint64(32), np.uint64(29)
@@ -111,3 +111,10 @@ def are_among(keys: Keys, known: Keys) -> NDArray[np.bool_]:
     found = np.empty(both.shape[1], dtype=bool)
     found[order] = (starts < known.shape[1])[np.cumsum(is_new) - 1]
     return found[known.shape[1] :]
+
+
+def row_keys(key: bytes, rows: NDArray[np.int64]) -> Keys:
+    """Return two numbers for each row that depend on its number; key: of the hashes."""
+    own = np.frombuffer(hashlib.blake2b(b"rows", digest_size=16, key=key).digest(), dtype="<u8")
+    numbers = rows.astype(np.uint64)
+    return np.stack([(numbers + own[0]) * ODD[0], (numbers + own[1]) * ODD[1]])

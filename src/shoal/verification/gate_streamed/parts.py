@@ -22,7 +22,6 @@ from shoal.schema import Dialect, Role, Schema, check_k
 from shoal.verification.cells import normalise
 from shoal.verification.gate_streamed import Claimed, label_violations
 from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks
-from shoal.verification.gate_streamed.dealt import SourceTable
 from shoal.verification.gate_streamed.examined import Dealt, Examined, held_back
 from shoal.verification.gate_streamed.keys import (
     EMPTY,
@@ -34,6 +33,8 @@ from shoal.verification.gate_streamed.keys import (
     are_among,
     total_keys,
 )
+from shoal.verification.gate_streamed.laid import LaidBlocks
+from shoal.verification.gate_streamed.source import SourceTable
 from shoal.verification.gate_streamed.tallies import OWN_K, PERSON, SIZE, GroupCounts, GroupTally
 from shoal.verification.matching.people import person_of
 from shoal.verification.models.checks import Goal, ModelChecks, TableCounts, failure
@@ -153,13 +154,13 @@ def examine_part(
         What was found, and the counts of its groups.
     """
     table = CodedBlocks(path, Dialect(), keep_blank=True)
-    examined = Examined(schema, table, dealt, key, goal)
+    examined = Examined(schema, LaidBlocks(table), dealt, key, goal)
     try:
         for block in table.blocks():
             examined.add(block)
     except UnreadableError as error:
         return PartFacts(EMPTY, [], [], "", [Violation("file", error.reason)], examined.rows), []
-    violations = examined.file_violations(path) + examined.order.violations() + examined.violations()
+    violations = examined.file_violations(path) + examined.violations()
     order = examined.order
     facts = PartFacts(examined.bag, order.first, order.last, _digest(path), violations, examined.rows)
     return facts, examined.group_counts()

@@ -13,7 +13,7 @@ from shoal.verification.gate_streamed.blocks import BlockColumn
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.verdict import Violation, small_groups_violation
 
-__all__ = ["OWN_K", "PERSON", "SIZE", "GroupCounts", "GroupTally", "RowOrder"]
+__all__ = ["OWN_K", "PERSON", "SIZE", "GroupCounts", "GroupTally", "RowOrder", "RunCounter", "Runs"]
 
 # In place of a column: the rows of a group, those of one of its people, or those that ask for a k of their own.
 SIZE, PERSON, OWN_K = -1, -2, -3
@@ -88,7 +88,7 @@ def _rank(texts: Sequence[str]) -> NDArray[np.int64]:
     return ranks
 
 
-class _Runs(NamedTuple):
+class Runs(NamedTuple):
     """Rows that belong together: the key of their group, a code, their number, and the first of them."""
 
     keys: Keys
@@ -97,11 +97,11 @@ class _Runs(NamedTuple):
     first: NDArray[np.int64]
 
 
-class _Counter:
+class RunCounter:
     """Counts rows by group and code, in arrays that are merged from time to time."""
 
     def __init__(self) -> None:
-        self._parts: list[_Runs] = []
+        self._parts: list[Runs] = []
         self._n_merged = self._n_pending = 0
 
     def add(self, keys: Keys, codes: NDArray[np.int64], first: int) -> None:
@@ -110,16 +110,16 @@ class _Counter:
         new[1:] = (keys[0, 1:] != keys[0, :-1]) | (keys[1, 1:] != keys[1, :-1]) | (codes[1:] != codes[:-1])
         starts = np.flatnonzero(new)
         rows = np.diff(starts, append=keys.shape[1]).astype(np.int64)
-        self._parts.append(_Runs(keys[:, starts], codes[starts], rows, starts + first))
+        self._parts.append(Runs(keys[:, starts], codes[starts], rows, starts + first))
         self._n_pending += len(starts)
         if self._n_pending > max(LEAST_PENDING, self._n_merged):
             self.merged()
 
-    def merged(self) -> _Runs:
+    def merged(self) -> Runs:
         """Return the counts, sorted by group and code."""
         if not self._parts:
             none = np.empty(0, dtype=np.int64)
-            return _Runs(np.empty((2, 0), dtype=np.uint64), none, none, none)
+            return Runs(np.empty((2, 0), dtype=np.uint64), none, none, none)
         if self._n_pending:
             keys = np.concatenate([part.keys for part in self._parts], axis=1)
             codes, rows, first = (np.concatenate([part[i] for part in self._parts]) for i in (1, 2, 3))
@@ -130,7 +130,7 @@ class _Counter:
             new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0) | (codes[1:] != codes[:-1])
             starts = np.flatnonzero(new)
             self._parts = [
-                _Runs(
+                Runs(
                     keys[:, starts],
                     codes[starts],
                     np.add.reduceat(rows[order], starts),
@@ -172,8 +172,8 @@ class GroupTally:
         self.counts_people = counts_people
         self.columns = checks.columns
         self._checks, self._cells = checks, cells
-        self._rows, self._people, self._asked = _Counter(), _Counter(), _Counter()
-        self._values = {name: _Counter() for name in checks.columns}
+        self._rows, self._people, self._asked = RunCounter(), RunCounter(), RunCounter()
+        self._values = {name: RunCounter() for name in checks.columns}
         self._texts: dict[str, dict[str, int]] = {name: {} for name in checks.columns}
         self._ks: dict[str, int] = {}
 

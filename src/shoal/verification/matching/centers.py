@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from shoal.schema import Column
 from shoal.verification.cells import Cells, normalise
-from shoal.verification.cells.centers import Bag, CenterCells, is_deviation, is_share
+from shoal.verification.cells.centers import CenterCells, is_deviation, is_share
 from shoal.verification.matching.groups import Groups
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["CenteredColumn", "Witnesses", "cover_cells", "spelling_violations"]
+__all__ = ["CenteredColumn", "Witnesses", "cover_cells", "cover_of", "shows_spread", "spelling_violations"]
 
 GROUP = "\0group"  # no column of a table has this name
 
@@ -112,23 +112,13 @@ class CenteredColumn:
         )
         if self.spread is None:
             return faults
-        figures = [self._figure(bag, center) for bag, center in zip(bags, expected, strict=True)]
+        figures = [self.centers.figure(bag, center) for bag, center in zip(bags, expected, strict=True)]
         texts = self.spread.texts
-        is_true = is_deviation if self.centers.is_measured else is_share
 
         def shows(group: int, code: int) -> bool:
-            figure, text = figures[group], texts[code]
-            if self.mark != ".":
-                text = "?" if "." in text else text.replace(self.mark, ".")
-            return text == "" if figure is None else is_true(text, figure)
+            return shows_spread(self.centers, figures[group], texts[code], self.mark)
 
         return faults + self._faults(self.spread.at(rows), witnesses, shows, "not followed by the spread")
-
-    def _figure(self, bag: Bag, center: Any) -> Fraction | None:
-        """Return the variance or the share of a group; None if its centre is missing."""
-        if center is None:
-            return None
-        return self.centers.variance(bag) if self.centers.is_measured else self.centers.share(bag, center)
 
     def _faults(
         self, shown: CodedColumn, witnesses: Witnesses, is_true: Callable[[int, int], bool], words: str
@@ -265,6 +255,22 @@ def _halves_fit(shown: Mapping[Any, int], known: Mapping[Any, int], half: Fracti
     return True
 
 
+def shows_spread(centers: CenterCells, figure: Fraction | None, text: str, mark: str) -> bool:
+    """Return whether a text is the spread of a group.
+
+    Args:
+        centers: What the centres of the column are.
+        figure: The variance or the share of the group; None if its centre is missing.
+        text: The text.
+        mark: The decimal mark of the spread.
+    """
+    if mark != ".":
+        text = "?" if "." in text else text.replace(mark, ".")
+    if figure is None:
+        return text == ""
+    return is_deviation(text, figure) if centers.is_measured else is_share(text, figure)
+
+
 def spelling_violations(columns: Iterable[CenteredColumn], rows: Ints | None = None) -> list[Violation]:
     """Return the columns that write one value in several ways, so that groups could be told apart by it.
 
@@ -296,11 +302,14 @@ def cover_cells(
         ladder: The labels of each value in its hierarchy; empty if it has none.
     """
     cells = Cells.of(column, missing)
-    covers = [_cover(cells, column, [original.texts[cell] for cell in bag], ladder) for bag in witnesses.bags(original)]
+    covers = [
+        cover_of(cells, column, [original.texts[cell] for cell in bag], ladder) for bag in witnesses.bags(original)
+    ]
     return CodedColumn(covers, witnesses.groups.astype(np.int32))
 
 
-def _cover(cells: Cells, column: Column, texts: Sequence[str], ladder: Ladder) -> str:
+def cover_of(cells: Cells, column: Column, texts: Sequence[str], ladder: Ladder) -> str:
+    """Return the cell that would cover texts of a column: a range, a set, or a label of the hierarchy."""
     known = sorted({normalise(text) for text in texts if not cells.is_missing(text)})
     if not known:
         return ""

@@ -15,7 +15,7 @@ from shoal.verification.cells.marks import OtherMark
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["Layout", "in_bounds", "in_spread", "spread_names"]
+__all__ = ["Layout", "in_bounds", "in_spread", "needs_quote", "spread_names"]
 
 FORMULA_SIGNS = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -102,8 +102,8 @@ class Layout:
         """Remove the escaping quotes of different cells; count the cells that are not escaped as they should be."""
         texts = []
         for cell, times in zip(cells, counts, strict=True):
-            is_escaped = cell[:1] == "'" and _needs_quote(cell[1:])
-            if not is_escaped and _needs_quote(cell):
+            is_escaped = cell[:1] == "'" and needs_quote(cell[1:])
+            if not is_escaped and needs_quote(cell):
                 self._n_quoted += times if cell[0] == "'" else 0
                 self._n_risky += times if cell[0] != "'" else 0
             texts.append(cell[1:] if is_escaped else cell)
@@ -150,7 +150,7 @@ def in_bounds(names: Iterable[str], header: Sequence[str]) -> list[str]:
     return [name for name in names if name not in header and (f"{name}_min", f"{name}_max") in pairs]
 
 
-def _needs_quote(text: str) -> bool:
+def needs_quote(text: str) -> bool:
     """Return whether a quote must precede a cell: it is a formula, or looks like one that is escaped already."""
     sign = text.lstrip("'")[:1]
     return sign != "" and sign in FORMULA_SIGNS and not NUMBER.fullmatch(text)

@@ -78,7 +78,7 @@ class Groups:
 class Engine:
     """A table that counts itself and searches its sections."""
 
-    searches, notes = True, ()
+    searches, notes, dialect = True, (), None
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame
