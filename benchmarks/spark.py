@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from threading import Thread
 from typing import IO, Any
+from unittest.mock import patch
 
 from benchmarks.big_table import COLUMNS, write_big_table
 from benchmarks.reference import measure_unit
@@ -86,6 +87,7 @@ def run_child(source: str, folder: str) -> None:
     from shoal.settings.keywords import settings_from
     from shoal.spark.engine import open_source, write_release
     from shoal.spark.search import sections
+    from shoal.spark.search.cutting import cut_tuples
     from shoal.spark.session import open_session
     from shoal.spark.source import SparkSource
     from shoal.tables.watch import Watch
@@ -102,10 +104,10 @@ def run_child(source: str, folder: str) -> None:
     }
     output = f"{folder}/out.parquet/"
     counts: dict[str, int] = {}
-    search, count = sections.cut_tuples, SparkSource.count_tuples
+    count = SparkSource.count_tuples
 
     def cut(*arguments: Any) -> Any:
-        cuts = search(*arguments)
+        cuts = cut_tuples(*arguments)
         counts["sections"] = len(cuts.numbers())
         return cuts
 
@@ -122,8 +124,12 @@ def run_child(source: str, folder: str) -> None:
         return table
 
     DataFrame.toArrow = to_arrow  # type: ignore[assignment, method-assign]
-    sections.cut_tuples, SparkSource.count_tuples = cut, count_tuples  # type: ignore[assignment, method-assign]
-    with open_session(MASTER, more) as spark, open_source(source, settings, spark) as opened:
+    SparkSource.count_tuples = count_tuples  # type: ignore[method-assign]
+    with (
+        patch.object(sections, "cut_tuples", cut),
+        open_session(MASTER, more) as spark,
+        open_source(source, settings, spark) as opened,
+    ):
         run = make_run(settings, threads=1, watch=watch)
         job = Job.from_settings(opened, settings, output, run, engine="spark")
         release, _, _ = write_release(job, output, watch=watch)
