@@ -124,7 +124,7 @@ def run_child(source: str, folder: str) -> None:
         return table
 
     DataFrame.toArrow = to_arrow  # type: ignore[assignment, method-assign]
-    SparkSource.count_tuples = count_tuples  # type: ignore[method-assign]
+    SparkSource.count_tuples = count_tuples  # type: ignore[assignment, method-assign]
     with (
         patch.object(sections, "cut_tuples", cut),
         open_session(MASTER, more) as spark,
