@@ -18,7 +18,8 @@ import shoal
 from shoal import hierarchy
 from shoal.errors import CancelledError, FileError, VerificationError
 from shoal.methods import sections
-from shoal.release.counted_tables.duck_search import DuckFound, DuckSearcher
+from shoal.release.counted_tables.duck_search import DuckSearcher
+from shoal.release.counted_tables.filed_groups import DuckFound
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.job import Job
 from shoal.release.make import make_run
@@ -81,6 +82,29 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "hierarchy, weights": (odd_table(1, 900), GIVEN | {"hierarchies": {"Age": AGES}, "weights": {"age": 0.5}}),
     "numbers, dates, categories": (mixed_table(700), MIXED),
     "hierarchy of categories": (mixed_table(700), MIXED | {"hierarchies": {"zip": ZIPS}, "effort": "normal"}),
+    "bans, derived weights": (
+        odd_table(1, 900),
+        GIVEN | {"rules": [{"column": "Age", "inflection": [10, 11], "ban": True}], "weights": "auto"},
+    ),
+    "diversity, rare values": (odd_table(1, 900), GIVEN | {"models": [shoal.LDiversity("disease", l=10)]}),
+    "closeness, not closed": (
+        mixed_table(700),
+        MIXED | {"models": [shoal.TCloseness("disease", t=0.3), shoal.GrassbergerLDiversity("disease", l=3)]},
+    ),
+    "frequent tuples": (
+        odd_table(1, 900),
+        GIVEN | {"qi": ["Age", QI[2]], "drop": [*GIVEN["drop"], "age"], "models": [shoal.TCloseness("disease", t=0.1)]},
+    ),
+    "personal k": (odd_table(1, 900), GIVEN | {"k_column": "own k", "drop": ["name", "who"]}),
+    "limits beside a model": (
+        odd_table(1, 900),
+        GIVEN
+        | {
+            "max_width": {"Age": "20"},
+            "finest": {QI[2]: "month"},
+            "models": [shoal.LDiversity("disease", l=3)],
+        },
+    ),
     "keys beyond 64 bits": (
         wide_table(400),
         MIXED | {"qi": [f"q{i}" for i in range(12)], "missing": None},
@@ -110,9 +134,9 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def written(data: Path, output: Path, given: dict[str, Any], threads: int = 2, **more: Any) -> bytes:
     """Release a file in one go, as the command line does; return the bytes."""
-    settings = settings_from({name: value for name, value in given.items() if value is not None})
-    run = make_run(settings, threads=threads)
-    Job.from_settings(data, settings, output, run, force=True, **more).execute()
+    settings = settings_from({name: value for name, value in given.items() if value is not None and name != "models"})
+    run, models = make_run(settings, threads=threads), given.get("models", ())
+    Job.from_settings(data, settings, output, run, models=models, force=True, **more).execute()
     return output.read_bytes()
 
 
@@ -120,7 +144,7 @@ def written(data: Path, output: Path, given: dict[str, Any], threads: int = 2, *
 def test_release_has_the_bytes_of_memory(
     table: pl.DataFrame, given: dict[str, Any], searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Any number of threads, any memory limit, CSV or Parquet, numbers or texts."""
+    """Any number of threads, any memory limit, CSV or Parquet, numbers or texts, models, rules and limits."""
     write_csv(table, tmp_path / "source.csv")
     table.write_parquet(tmp_path / "source.parquet")
     expected = written(tmp_path / "source.csv", tmp_path / "memory.csv", given)

@@ -1,58 +1,73 @@
 """Sections cut by DuckDB and searched one by one: tuples and groups are on disk, never all of them in memory.
 
-DuckDB has the tuples as packed 64-bit numbers. It counts them by code to cut them into sections, which Python fetches,
-searches in a pool of threads and stores as files. Dictionaries of single columns are in memory.
+DuckDB has the tuples as packed 64-bit numbers; where models tell the rows of a tuple apart, it has units. It counts
+them by code to cut them into sections, which Python fetches, searches in a pool of threads and stores as files.
+Dictionaries of single columns are in memory.
 """
 
 from __future__ import annotations
 
-import secrets
-import weakref
+import pickle
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from itertools import count
+from functools import partial
+from itertools import combinations, count
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import InfeasibleError
 from shoal.methods.sections import Tree, cut_sections
+from shoal.methods.shoaling.grouping import no_groups
 from shoal.methods.shoaling.pricing import Pricing
-from shoal.metrics.measure import GroupSizes
-from shoal.metrics.partition_loss import CellFacts
-from shoal.metrics.singled import Singled, added_figures
+from shoal.metrics.association import Pairs
+from shoal.release.counted_tables.dealing import Coding
+from shoal.release.counted_tables.filed_groups import DuckFound
 from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch
 from shoal.tables.sorting import Packing
-from shoal.tables.sources.base import Dealing
-from shoal.tables.sources.dealing import Engine, load_codes
-from shoal.tables.sources.duck_session import DuckSession, literal
-from shoal.tables.sources.numbering import Numbering
-from shoal.tables.targets.folders import PrivateFolder
+from shoal.tables.sources.dealing import SLICE_ROWS, Engine, load_codes
+from shoal.tables.sources.duck_session import DuckSession
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["DuckFound", "DuckSearcher", "FiledGroups", "keep_groups"]
+__all__ = ["DuckSearcher"]
 
 POLL_SECONDS = 0.1
 
-Dictionaries = Mapping[str, tuple["pl.Series", NDArray[np.int32]]]
 Counts = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+
+class _Units(NamedTuple):
+    """Tuples or units and their rows, as arguments of a search."""
+
+    tuples: Codes
+    beside: Codes
+    counts: Counts
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, packing: Packing) -> _Units:
+        """Unpack them."""
+        codes, counts = packing.codes(frame), frame["n"].to_numpy().astype(np.int64)
+        return cls(np.ascontiguousarray(codes[:, : packing.n_keys]), codes[:, packing.n_keys :], counts)
 
 
 class DuckSearcher:
-    """Counts, cuts and searches the tuples of an open source; see `Searcher` for the methods."""
+    """Counts, cuts and searches tuples or units of an open source; see `Searcher` and `UnitSearcher`."""
 
     searches = True
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._codes: Dictionaries = {}
-        self._n_tuples = 0
+        self._coding: tuple[Coding, Coding] = {}, {}
+        self._packing = Packing.of([])
+        self._n_units = 0
 
     def count_columns(self, names: Sequence[str]) -> dict[str, tuple[pl.Series, Counts]]:
         """Return the distinct cells of columns, in order, and their counts."""
@@ -70,9 +85,18 @@ class DuckSearcher:
             counted[name] = texts, counts
         return counted
 
-    def count_tuples(self, codes: Dictionaries) -> tuple[int, int]:
+    def count_tuples(self, codes: Coding) -> tuple[int, int]:
         """Count the table by codes; return the number of tuples, and the rows of the rarest."""
-        session, packing = self._engine.session, _packing(codes)
+        return self.count_units(codes, {})
+
+    def count_units(self, coding: Coding, beside: Coding) -> tuple[int, int]:
+        """Count the table by the codes of quasi-identifiers and of columns beside them.
+
+        Returns:
+            The number of units, and the rows of the rarest tuple.
+        """
+        session, codes = self._engine.session, {**coding, **beside}
+        packing = Packing.of([int(own.max(initial=0)) + 1 for _, own in codes.values()], len(coding))
         joins = load_codes(self._engine, codes)
         packed = packing.packed_in_sql([f"m{i}.code" for i in range(len(codes))])
         keys = ", ".join(f"{key} as {name}" for key, name in zip(packed, packing.names, strict=True))
@@ -80,58 +104,169 @@ class DuckSearcher:
             f"create or replace temp table section as select {keys}, count(*)::bigint as n from cells as t "
             f"{' '.join(joins)} group by all"
         )
-        n_tuples, rarest = session.ask("select count(*), min(n) from section")[0]
-        self._codes, self._n_tuples = codes, int(n_tuples)
-        return int(n_tuples), int(rarest)
+        tuples = f"(select sum(n) as n from section group by {', '.join(packing.key_names)})" if beside else "section"
+        n_units, rarest = session.ask(f"select (select count(*) from section), (select min(n) from {tuples})")[0]
+        self._coding, self._packing, self._n_units = (coding, beside), packing, int(n_units)
+        return int(n_units), int(rarest)
+
+    def count_pairs(self) -> Pairs:
+        """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
+        return {pair: self.count_together(pair) for pair in combinations(range(self._packing.n_keys), 2)}
+
+    def count_together(self, places: Sequence[int]) -> tuple[Codes, Counts]:
+        """Count the rows by the codes of some of these quasi-identifiers; return the codes, sorted, and the rows."""
+        keys = [f"k{place}" for place in places]
+        codes = (f"{self._packing.code_in_sql(place)} as {key}" for place, key in zip(places, keys, strict=True))
+        query = f"select {', '.join(codes)}, sum(n)::bigint as n from section group by all"
+        found = self._engine.session.fetch(query).sort(keys)
+        return found.select(keys).to_numpy().astype(np.int32), found["n"].to_numpy().astype(np.int64)
+
+    def meets(self, search: SectionSearch) -> bool:
+        """Say whether every tuple that was counted last passes the models as a group by itself."""
+        import polars as pl
+
+        keys, names = self._packing.key_names, ", ".join(self._packing.names)
+        held: pl.DataFrame | None = None  # the last tuple, of which there may be more
+        with self._engine.session.stored(f"select * from section order by {names}") as path:
+            rows, first = pl.scan_parquet(path, glob=False), 0
+            while (frame := rows.slice(first, SLICE_ROWS).collect()).height:
+                first += frame.height
+                whole = frame if held is None else pl.concat([held, frame])
+                is_last = whole.select((pl.struct(keys) == pl.struct(keys).last()).alias("is_last"))["is_last"]
+                held, complete = whole.filter(is_last), whole.filter(~is_last)
+                if complete.height and not search.meets(*_Units.of(complete, self._packing)):
+                    return False
+        return held is None or search.meets(*_Units.of(held, self._packing))
+
+    def largest_beside(self) -> list[Codes]:
+        """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""
+        largest, last = [], self._packing.code_in_sql(len(self._packing.cards) - 1)
+        for place in range(self._packing.n_keys):
+            code = self._packing.code_in_sql(place)
+            found = self._engine.session.fetch(f"select {code} as code, max({last}) as last from section group by 1")
+            own = np.zeros(self._packing.cards[place], dtype=np.int32)
+            own[found["code"].to_numpy()] = found["last"].to_numpy()
+            largest.append(own)
+        return largest
 
     def search_sections(self, search: SectionSearch, largest: int) -> DuckFound:
-        """Cut the tuples that were counted last into sections of at most so many, and search each."""
-        session, packing = self._engine.session, _packing(self._codes)
-        n_cells = sum(len(codes) for _, codes in self._codes.values())
-        self._engine.check_sections(n_cells, min(self._n_tuples, search.whole.n_rows // search.plan.k))
-        numbers = count()
-        whole = _Section(session, packing, search.plan.pricing, "section", self._n_tuples, numbers)
-        sections = _leaves(cut_sections(whole, search.plan.pricing.prices, largest))
-        found = DuckFound(self._engine, search, largest, self._codes)
-        stopped = Event()
-        watch = session.watch
+        """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
+        session, packing = self._engine.session, self._packing
+        n_cells = sum(len(codes) for _, codes in self._coding[0].values())
+        self._engine.check_sections(n_cells, min(self._n_units, search.whole.n_rows // search.plan.k))
+        whole = _Section(session, packing, search.plan.pricing, "section", self._n_units, count())
+        tree = cut_sections(whole, search.plan.pricing.prices, largest)
+        found = DuckFound(self._engine, packing, partial(_search_again, search, largest, self._coding))
+        if search.by_units or search.run.limits:
+            self._search_tree(search, tree, found)
+            return found
+        for frame, groups in self._searched(search, _leaves(tree), drop=True):
+            if isinstance(groups, InfeasibleError):
+                raise groups
+            found.add(frame, groups)
+        return found
+
+    def _search_tree(self, search: SectionSearch, tree: Tree[_Section], found: DuckFound) -> None:
+        """Search sections; where one has no groups that pass, the section that it was cut from.
+
+        Raises:
+            InfeasibleError: No groups that pass were found.
+        """
+        import polars as pl
+
+        session, numbers = self._engine.session, count()
+        if search.by_units:
+            tree = tree.whole_where(lambda section: search.fails(*_Units.of(section.fetch(), self._packing)))
+
+        def kept(outcome: SectionGroups | InfeasibleError) -> Path | InfeasibleError:
+            if isinstance(outcome, InfeasibleError):
+                return outcome
+            path = session.folder / f"section-{next(numbers):06}.parquet"
+            session.save(pl.DataFrame({"groups": [pickle.dumps(outcome)]}), path)
+            return path
+
+        leaves = _leaves(tree)
+        outcomes = {
+            id(leaf): kept(each) for leaf, (_, each) in zip(leaves, self._searched(search, leaves), strict=True)
+        }
+
+        def work(section: _Section, number: int) -> tuple[_Section, Path]:
+            outcome = outcomes.get(id(section))
+            if outcome is None:
+                outcome = kept(next(iter(self._searched(search, [section], number)))[1])
+            if isinstance(outcome, InfeasibleError):
+                raise outcome
+            return section, outcome
+
+        is_passing = True
+        for section, path in tree.work(work):
+            groups: SectionGroups = pickle.loads(pl.read_parquet(path, glob=False)["groups"][0])
+            found.add(section.fetch(drop=True).drop("n"), groups)
+            is_passing &= groups.passing
+        for path in session.folder.glob("section-*.parquet"):
+            path.unlink()
+        if not is_passing:
+            raise InfeasibleError(no_groups(search.models))
+
+    def _searched(
+        self, search: SectionSearch, sections: Sequence[_Section], first: int = 0, *, drop: bool = False
+    ) -> Iterator[tuple[pl.DataFrame, SectionGroups | InfeasibleError]]:
+        """Search sections in a pool of threads; yield the tuples or units of each, in order, and what was found.
+
+        Args:
+            search: Searches a section.
+            sections: The sections.
+            first: The number of the first of them.
+            drop: Whether their tables are not needed any more.
+        """
+        watch, packing, stopped = self._engine.session.watch, self._packing, Event()
         watched = replace(search.run, cancelled=lambda: stopped.is_set() or watch.cancelled())
         search = replace(search, run=watched)
-        pending: deque[tuple[pl.DataFrame, Future[SectionGroups]]] = deque()
+        pending: deque[tuple[pl.DataFrame, Future[SectionGroups | InfeasibleError]]] = deque()
+        n_done = 0
 
-        def take() -> None:
+        def task(units: _Units, number: int) -> SectionGroups | InfeasibleError:
+            try:
+                return search.group(units.tuples, units.counts, number, units.beside if search.by_units else None)
+            except InfeasibleError as error:
+                return error
+
+        def take() -> tuple[pl.DataFrame, SectionGroups | InfeasibleError]:
             frame, future = pending.popleft()
             while not future.done():
                 wait([future], POLL_SECONDS)
                 watch.check()
-            found.add(frame, future.result())
-            watch.progress(len(found.parts) / len(sections))
+            return frame, future.result()
 
         with ThreadPoolExecutor(max_workers=max(1, self._engine.threads)) as pool:
             try:
-                for number, section in enumerate(sections):
-                    frame = section.fetch()
-                    counts = frame["n"].to_numpy().astype(np.int64)
-                    task = pool.submit(search.group, packing.codes(frame), counts, number)
-                    pending.append((frame.drop("n"), task))
+                for number, section in enumerate(sections, first):
+                    frame = section.fetch(drop=drop)
+                    pending.append((frame.drop("n"), pool.submit(task, _Units.of(frame, packing), number)))
                     if len(pending) > self._engine.threads:
-                        take()
+                        yield take()
+                        n_done += 1
+                        watch.progress(n_done / len(sections))
                 while pending:
-                    take()
+                    yield take()
+                    n_done += 1
+                    watch.progress(n_done / len(sections))
             except BaseException:
                 stopped.set()
                 pool.shutdown(cancel_futures=True)
                 raise
-        return found
 
 
-def _packing(codes: Dictionaries) -> Packing:
-    return Packing.of([int(own.max(initial=0)) + 1 for _, own in codes.values()])
+def _search_again(search: SectionSearch, largest: int, coding: tuple[Coding, Coding], engine: Engine) -> DuckFound:
+    """Search the groups of a table once more."""
+    searcher = DuckSearcher(engine)
+    searcher.count_units(*coding)
+    return searcher.search_sections(search, largest)
 
 
 @dataclass
 class _Section:
-    """Tuples in a table of DuckDB; see `shoal.methods.sections.Section`."""
+    """Tuples or units in a table of DuckDB, or in those of its two sides; see `shoal.methods.sections.Section`."""
 
     session: DuckSession
     packing: Packing
@@ -139,6 +274,7 @@ class _Section:
     table: str
     n_tuples: int
     numbers: Iterator[int]
+    sides: tuple[_Section, ...] = ()
 
     def histograms(self) -> list[Counts]:
         """Return the number of tuples of each code, column after column."""
@@ -165,15 +301,26 @@ class _Section:
         for where, codes in ((chosen, left), (f"not ({chosen})", right)):
             table = f"section{next(self.numbers)}"
             self.session.ask(f"create temp table {table} as select * from {self.table} where {where}")
-            sides.append(replace(self, table=table, n_tuples=int(counts[codes].sum())))
+            sides.append(replace(self, table=table, n_tuples=int(counts[codes].sum()), sides=()))
         self.session.ask(f"drop table {self.table}")
+        self.sides = sides[0], sides[1]
         return sides[0], sides[1]
 
-    def fetch(self) -> pl.DataFrame:
-        """Return the tuples, sorted; the table is gone then."""
-        frame = self.session.fetch(f"select * from {self.table}").sort(self.packing.names)
-        self.session.ask(f"drop table {self.table}")
+    def fetch(self, *, drop: bool = False) -> pl.DataFrame:
+        """Return the tuples or units, sorted; drop: whether the table is not needed any more."""
+        frame = self.session.fetch(self.query()).sort(self.packing.names)
+        if drop:
+            for table in self.tables():
+                self.session.ask(f"drop table {table}")
         return frame
+
+    def tables(self) -> list[str]:
+        """Return the tables that have the tuples or units."""
+        return [table for side in self.sides for table in side.tables()] or [self.table]
+
+    def query(self) -> str:
+        """Return the query of all tuples or units, with their rows."""
+        return " union all ".join(f"select * from {table}" for table in self.tables())
 
     def _counts(self) -> list[Counts]:
         """Return the number of tuples of each code of each attribute."""
@@ -203,179 +350,3 @@ def _leaves(tree: Tree[_Section]) -> list[_Section]:
     if tree.sides is None:
         return [tree.section]
     return [leaf for side in tree.sides for leaf in _leaves(side)]
-
-
-class DuckFound:
-    """The groups of all sections in files; see `shoal.release.counted_tables.in_place.Found`.
-
-    An entry has its packed tuple, `several`, `place`, `rows`, and the number of its cell in each column: c0 and so on.
-    """
-
-    def __init__(self, engine: Engine, search: SectionSearch, largest: int, codes: Dictionaries) -> None:
-        self.parts: list[Path] = []
-        self._engine, self._again = engine, (search, largest, codes)
-        self._packing = _packing(codes)
-        # The path of the private folder may be that of a later one, so the name must tell them apart.
-        self._folder = engine.session.folder / f"groups-{secrets.token_hex(8)}"
-        self._folder.mkdir(mode=0o700)
-        self._cells = [Numbering() for _ in codes]
-        self._rows: list[Counts] = [np.zeros(0, dtype=np.int64) for _ in codes]
-        self._sse: list[float] = []
-        self._singled: list[Singled] = []
-
-    def add(self, tuples: pl.DataFrame, groups: SectionGroups) -> None:
-        """Store the groups of the next section; tuples: those of the section, packed."""
-        import polars as pl
-
-        columns = [
-            pl.Series("several", groups.several),
-            pl.Series("place", groups.places),
-            pl.Series("rows", groups.rows),
-        ]
-        for i, keys in enumerate(groups.cells):
-            cells = self._cells[i].number(pl.Series(keys.tolist(), dtype=pl.String))
-            rows = np.bincount(cells, groups.rows, len(self._cells[i])).astype(np.int64)
-            rows[: len(self._rows[i])] += self._rows[i]
-            self._rows[i] = rows
-            columns.append(pl.Series(f"c{i}", cells))
-        entries = tuples[groups.tuples.astype(np.int64)].with_columns(columns)
-        self.parts.append(self._write(f"entries-{len(self.parts):06}", entries))
-        self._sse.append(groups.sse)
-        self._singled.append(groups.singled)
-
-    @property
-    def cells(self) -> list[tuple[list[str], Counts]]:
-        """For each attribute, the keys of its distinct cells, and the rows that show each."""
-        found = []
-        for numbering, rows in zip(self._cells, self._rows, strict=True):
-            keys, ranks = numbering.ranks()
-            in_order = np.empty_like(rows)
-            in_order[ranks] = rows
-            found.append((keys.to_list(), in_order))
-        return found
-
-    @property
-    def sse(self) -> float:
-        """The sum of squares inside groups over that of the table."""
-        return sum(self._sse)
-
-    @property
-    def singled(self) -> Singled:
-        """What the cells show of single rows."""
-        return added_figures(self._singled)
-
-    def group_sizes(self, columns: Sequence[CellFacts], n_rows: int) -> GroupSizes:
-        """Return the sizes of the groups that the release shows, and the rows that are exact in every column."""
-        import polars as pl
-
-        ranking = Packing.of([int(each.ranks.max(initial=0)) + 1 for each in columns])
-        names, sizes, n_exact, n_starred = [f"q{i}" for i in range(len(ranking.parts))], [], 0, 0
-        for part, frame, places in self._entries():
-            rows = frame["rows"].to_numpy()
-            n_exact += int(rows[_all(each.exact[own] for each, own in zip(columns, places, strict=True))].sum())
-            n_starred += int(rows[_all(each.starred[own] for each, own in zip(columns, places, strict=True))].sum())
-            packed = ranking.pack([each.ranks[own] for each, own in zip(columns, places, strict=True)])
-            shown = pl.DataFrame(dict(zip(names, packed, strict=True))).with_columns(frame["rows"])
-            shown = shown.group_by(names).agg(pl.col("rows").sum())
-            sizes.append(self._write(part.stem.replace("entries", "sizes"), shown))
-        found = f"read_parquet([{', '.join(map(literal, sizes))}])"
-        groups = f"select sum(rows)::bigint as rows from {found} group by {', '.join(names)}"
-        query = f"select rows, count(*)::bigint as times from ({groups}) group by rows"
-        counted = self._engine.session.fetch(query).sort("rows")
-        for path in sizes:
-            path.unlink()
-        rows, times = (counted[name].to_numpy().astype(np.int64) for name in ("rows", "times"))
-        return GroupSizes(rows, n_rows, int(rows @ times), n_starred, n_exact, times)
-
-    def count_rows(self, chosen: Sequence[Sequence[NDArray[np.bool_]]]) -> list[int]:
-        """Count the rows whose cells are all chosen; several choices together."""
-        found = [0] * len(chosen)
-        for _, frame, places in self._entries():
-            rows = frame["rows"].to_numpy()
-            for i, flags in enumerate(chosen):
-                found[i] += int(rows[_all(each[own] for each, own in zip(flags, places, strict=True))].sum())
-        return found
-
-    def ranked(self, ranks: Sequence[NDArray[np.int32]]) -> FiledGroups:
-        """Return the groups with the ranks of their cells, for dealing; ranks: by attribute, one for each cell."""
-        ranking = Packing.of([int(own.max(initial=0)) + 1 for own in ranks])
-        return FiledGroups(self._packing, ranking, tuple(ranks), self._again, tuple(self.rank(ranks, ranking)))
-
-    def rank(self, ranks: Sequence[NDArray[np.int32]], ranking: Packing) -> list[Path]:
-        """Store the entries once more, with packed ranks in place of cells; return the files."""
-        import polars as pl
-
-        files = []
-        for part, frame, places in self._entries():
-            packed = ranking.pack([own[place] for own, place in zip(ranks, places, strict=True)])
-            columns = [pl.Series(f"q{i}", numbers) for i, numbers in enumerate(packed)]
-            kept = frame.select(*self._packing.names, "several", "place").with_columns(columns)
-            files.append(self._write(part.stem.replace("entries", "ranked"), kept))
-            part.unlink()
-        return files
-
-    def _entries(self) -> Iterator[tuple[Path, pl.DataFrame, list[NDArray[np.int32]]]]:
-        """Yield the entries of each section, and the place of their cells among those of each column."""
-        import polars as pl
-
-        places = [numbering.ranks()[1] for numbering in self._cells]
-        for part in self.parts:
-            self._engine.session.watch.check()
-            frame = pl.read_parquet(part, glob=False)
-            yield part, frame, [place[frame[f"c{i}"].to_numpy()] for i, place in enumerate(places)]
-
-    def _write(self, name: str, frame: pl.DataFrame) -> Path:
-        path = self._folder / f"{name}.parquet"
-        self._engine.session.save(frame, path)
-        return path
-
-
-@dataclass(eq=False)
-class FiledGroups:
-    """Groups with the ranks of their cells, in files; see `shoal.tables.sources.dealing.SearchedGroups`.
-
-    The files are gone with the source that was open, unless they are kept. A copy made by pickle has none. The groups
-    are then searched again, which gives the same ones.
-
-    Attributes:
-        packing: How tuples are packed.
-        ranking: How the ranks of a group are packed.
-        ranks: For each attribute, the rank of each cell.
-        again: What searches the groups: a search, the size of its sections, and the codes of cells.
-        paths: The files.
-    """
-
-    packing: Packing
-    ranking: Packing
-    ranks: tuple[NDArray[np.int32], ...]
-    again: tuple[SectionSearch, int, Dictionaries]
-    paths: tuple[Path, ...]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"paths": ()}
-
-    def keep(self) -> None:
-        """Move the files to a private folder of their own, which is removed together with this object."""
-        folder = PrivateFolder().__enter__()
-        weakref.finalize(self, folder.__exit__, None, None, None)
-        self.paths = tuple(path.rename(folder.path / path.name) for path in self.paths)
-
-    def files(self, engine: Engine) -> list[Path]:
-        """Return files of entries; groups that are gone are searched again."""
-        if self.paths and all(path.exists() for path in self.paths):
-            return list(self.paths)
-        search, largest, codes = self.again
-        searcher = DuckSearcher(engine)
-        searcher.count_tuples(codes)
-        return searcher.search_sections(search, largest).rank(self.ranks, self.ranking)
-
-
-def keep_groups(recoding: object) -> None:
-    """Keep the files of groups for as long as the release that has them, after its source is closed."""
-    if isinstance(recoding, Dealing) and isinstance(recoding.searched, FiledGroups):
-        recoding.searched.keep()
-
-
-def _all(flags: Iterator[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = np.logical_and.reduce(list(flags))
-    return found

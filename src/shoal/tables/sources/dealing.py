@@ -336,8 +336,9 @@ def load_codes(engine: Engine, dictionaries: Mapping[str, tuple[pl.Series, Ints]
 
 
 def _packing(dealing: Dealing) -> Packing:
-    """Return how the tuples of a dealing are packed."""
-    return Packing.of([int(codes.max(initial=0)) + 1 for _, codes in dealing.codes.values()])
+    """Return how the tuples or units of a dealing are packed."""
+    n_keys = sum(name in dealing.cells for name in dealing.codes)
+    return Packing.of([int(codes.max(initial=0)) + 1 for _, codes in dealing.codes.values()], n_keys)
 
 
 def _stated(dealing: Dealing) -> list[str]:
