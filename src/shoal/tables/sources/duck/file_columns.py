@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.tables.formats.writers import create
 from shoal.tables.sources.base import Change, Dealing
 from shoal.tables.sources.duck_session import DuckSession, literal
 from shoal.tables.sources.numbering import Numbering
@@ -147,8 +146,7 @@ def _load_changed(session: DuckSession, table: str, query: str, kept: str, shown
         while (frame := texts.slice(len(paths) * BLOCK_TEXTS, BLOCK_TEXTS).collect()).height:
             changed = pl.Series(shown, change(frame[kept].to_list()), dtype=pl.String)
             paths.append(session.folder / f"{table}-{len(paths)}.parquet")
-            with session.guarded(), create(paths[-1]) as file:
-                frame.with_columns(changed).write_parquet(file)
+            session.save(frame.with_columns(changed), paths[-1])
     files = ", ".join(map(literal, paths))
     session.ask(f"create or replace temp table {table} as select * from read_parquet([{files}])")
     for path in paths:
