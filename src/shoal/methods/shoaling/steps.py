@@ -82,7 +82,7 @@ _LONG = replace(
     EFFORTS["normal"],
     proposals=900,
     proposals_per_k=0,
-    share_of_large=0.2,
+    share_of_large=0.06,
     least_steps=1_000_000,
     heat=0.7,
     exchange=2**18,
