@@ -154,6 +154,8 @@ class DuckSearcher:
         session, packing = self._engine.session, self._packing
         n_cells = sum(len(codes) for _, codes in self._coding[0].values())
         self._engine.check_sections(n_cells, min(self._n_units, search.whole.n_rows // search.plan.k))
+        for movement in search.moves:
+            movement.prepare()
         whole = _Section(session, packing, search.plan.pricing, "section", self._n_units, count())
         tree = cut_sections(whole, search.plan.pricing.prices, largest)
         found = DuckFound(self._engine, packing, partial(_search_again, search, largest, self._coding))

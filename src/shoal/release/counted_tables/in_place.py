@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.ends import EXACT, Movement, movements
 from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
 from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
@@ -112,7 +113,7 @@ class InPlace:
         except InfeasibleError as error:
             raise self.refusal or error from None
         plan.run.stage("measuring")
-        shown = _show(plan, found)
+        shown = _show(plan, found, self.search.moves)
         table = Table(plan.table.frame.select([c.name for c in shown.schema.qi]), weights=plan.table.weights)
         release = make_release(table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
         release = replace(release, schema=plan.schema, settings=self.job.settings, encoded=None, entries=None)
@@ -203,15 +204,18 @@ def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
     pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
     effort = suited(EFFORTS[method.effort], prepare(encoded, k, plan.models, run, pricing=pricing), n_tuples)
     sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
+    whole = replace(encoded, dictionaries=(), others={}, counted=(), sensitive=sensitive)
+    ends = plan.request.ends or ""
     return SectionSearch(
         method,
         SectionPlan(pricing, Distributions.of(encoded), effort, k, 1),
-        replace(encoded, dictionaries=(), others={}, counted=(), sensitive=sensitive),
+        whole,
         plan.models,
         run,
         plan.schema,
-        plan.request.ends or "",
+        ends,
         plan.request.k,
+        movements(whole, plan.schema, ends or EXACT, plan.request.k),
     )
 
 
@@ -272,7 +276,7 @@ def cells_of(keys: Sequence[str]) -> Cells:
     )
 
 
-def _show(plan: Plan, found: Found) -> Shown:
+def _show(plan: Plan, found: Found, moves: tuple[Movement, ...]) -> Shown:
     """Return the cells of all groups over a stand-in of the table and the release together."""
     encoded = plan.encoded
     histograms, shown = encoded.histograms, [rows for _, rows in found.cells]
@@ -297,4 +301,4 @@ def _show(plan: Plan, found: Found) -> Shown:
     )
     partition = Partition(Entries(row_tuple, weights, every), cells, weights=weights)
     schema = replace(plan.schema, columns=tuple(plan.schema.qi))
-    return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found)
+    return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found, moves)

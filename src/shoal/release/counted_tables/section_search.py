@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.ends import EXACT, Movement, movements, release_ends
+from shoal.encoding.ends import EXACT, Movement, release_ends
 from shoal.encoding.limits import apply_limits
 from shoal.encoding.partition import Cells, Entries, Partition, one_by_one, tight_partition
 from shoal.errors import InfeasibleError
@@ -70,6 +70,7 @@ class SectionSearch:
         schema: The quasi-identifiers.
         ends: The ends of ranges.
         k: How many rows must share an end.
+        moves: How the ends of ranges move.
     """
 
     method: Shoaling
@@ -80,11 +81,7 @@ class SectionSearch:
     schema: Schema
     ends: str
     k: int
-
-    @cached_property
-    def moves(self) -> tuple[Movement, ...]:
-        """How the ends of ranges move."""
-        return movements(self.whole, self.schema, self.ends or EXACT, self.k)
+    moves: tuple[Movement, ...]
 
     @cached_property
     def axes(self) -> list[Axis]:
