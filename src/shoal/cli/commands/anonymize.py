@@ -121,8 +121,10 @@ def anonymize(
     n_threads = opt.use_threads(threads)
     from shoal.release.job import Job
     from shoal.release.make import make_run
+    from shoal.tables.watch import STAGES, STAGES_ON_DISK
 
-    with terminal.progress() as (stage, progress), _source(data, settings, engine, master) as source:
+    stages = STAGES if engine in (None, "memory") else STAGES_ON_DISK
+    with terminal.progress(stages) as (stage, progress), _source(data, settings, engine, master) as source:
         job = Job.from_settings(
             source,
             settings,
