@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.attributes import Attribute, Encoded
+from shoal.encoding.attributes import Attribute, Encoded, PeopleCounts
 from shoal.encoding.grid import DateScale, NumberScale, Scale, default_grid
 from shoal.encoding.partition import RANGE, Cells, Partition
 from shoal.schema import Column, Kind, Schema
@@ -66,12 +66,16 @@ class Holders:
         rows: The rows of each code.
         codes: If people are counted, a code of each person; every pair occurs once, in order of codes.
         people: The persons of these pairs.
+        counted: In place of pairs, what was counted of the people of the whole table.
+        a: The attribute.
     """
 
     needed: NDArray[np.int64]
     rows: NDArray[np.int64]
     codes: NDArray[np.int64] | None = None
     people: NDArray[np.int64] | None = None
+    counted: PeopleCounts | None = None
+    a: int = 0
 
     @classmethod
     def of(cls, encoded: Encoded, a: int, k: int) -> Holders:
@@ -85,7 +89,7 @@ class Holders:
             np.maximum.at(needed, encoded.tuples[encoded.row_tuple, a], encoded.personal_k)
         needed = needed[:n_known]
         if encoded.people is None:
-            return cls(needed, rows)
+            return cls(needed, rows, counted=encoded.counted_people, a=a)
         n_people = int(encoded.people.max(initial=0)) + 1
         codes = encoded.tuples[encoded.row_tuple, a].astype(np.int64)
         pairs = np.unique((codes * n_people + encoded.people)[codes < n_known])
@@ -93,6 +97,9 @@ class Holders:
 
     def in_runs(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count the holders of runs of codes; starts: the first code of each run, the first of them 0."""
+        if self.counted is not None:
+            lengths = np.diff(starts, append=len(self.rows))
+            return self.counted.in_runs(self.a, np.repeat(np.arange(len(starts), dtype=np.int32), lengths))
         if self.codes is None or self.people is None:
             return np.add.reduceat(self.rows, starts)
         runs = np.searchsorted(starts, self.codes, side="right") - 1
@@ -103,6 +110,8 @@ class Holders:
     @property
     def of_codes(self) -> NDArray[np.int64]:
         """The holders of each code."""
+        if self.counted is not None:
+            return self.counted.of_codes[self.a][: len(self.rows)]
         return self.rows if self.codes is None else np.bincount(self.codes, minlength=len(self.rows))
 
 
@@ -243,6 +252,12 @@ class Movement:
     def shared_above(self) -> Shared:
         """Which values move to a shared point above them."""
         return self.widening.shared(self.holders, upper=True)
+
+    def settle(self) -> None:
+        """Count who holds values and shared points now, if ends depend on it: later, nobody may be there to ask."""
+        is_range = self.attribute.ordered and self.attribute.kind.is_measured
+        if self.choice == SAFE and is_range and not self.column.grid:
+            _ = self.is_rare, self.shared_below, self.shared_above
 
 
 @dataclass(frozen=True)
