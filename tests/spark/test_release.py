@@ -103,6 +103,13 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["name", "who"],
     },
+    # Ids in several spellings, and codes of other columns beside those of people.
+    "people, own k and a model": {
+        "person": "who",
+        "k_column": "own k",
+        "drop": ["name"],
+        "models": [shoal.LDiversity("disease", l=2)],
+    },
     "limits and derived weights": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}, "weights": "auto"},
 }
 
@@ -114,7 +121,7 @@ def test_executors_search_under_models(given: dict[str, Any], source: Path, spar
     assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
 
 
-DEALT = ("two models, suppression", "people and diversity", "own k", "limits", "relaxed")
+DEALT = ("two models, suppression", "limits of people", "own k", "limits", "relaxed")
 
 
 @pytest.mark.parametrize("given", [SETTINGS[name] for name in DEALT], ids=DEALT)

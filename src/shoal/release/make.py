@@ -280,7 +280,7 @@ def plan_run(
     notes = [
         *table.notes,
         *coding_notes,
-        *check_rare(table, schema, k, request.accept_unique, joint and joint.rows_of_one_person),
+        *check_rare(table, schema, k, request.accept_unique, None if joint is None else joint.rows_of_one_person),
         *about_table(table, schema, models, joint=joint is None),
     ]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]

@@ -199,5 +199,6 @@ class CodeCounts:
                 source.count_people(a, np.arange(len(attribute.texts), dtype=np.int32)) if attribute.ordered else none
                 for a, attribute in enumerate(encoded.attributes)
             ]
-            encoded = replace(encoded, counted_people=CountedPeople(*self.people_by.values(), of_codes, source))
+            people = CountedPeople(self.people_by[self.people.name], of_codes, source)
+            encoded = replace(encoded, counted_people=people)
         return encoded

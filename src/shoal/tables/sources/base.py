@@ -173,6 +173,11 @@ class Dealing:
         """The columns that tell tuples apart."""
         return [*self.codes, *([] if self.people is None else [self.people.name])]
 
+    @property
+    def held_back(self) -> list[str]:
+        """Those of them that are not released: people come before the k of rows."""
+        return [name for name in self.keyed if name not in self.names][::-1]
+
 
 class Witness(NamedTuple):
     """What released rows were made from, in the order of the file.

@@ -14,7 +14,7 @@ from shoal.tables.sources.base import Dealing
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Origins", "held_back", "packing_of", "spelled_columns", "stated_columns"]
+__all__ = ["Origins", "packing_of", "spelled_columns", "stated_columns"]
 
 Ints = NDArray[np.int32]
 
@@ -30,12 +30,7 @@ def packing_of(dealing: Dealing) -> Packing:
 
 def stated_columns(dealing: Dealing) -> list[str]:
     """Return the columns whose cells are stated beside each row: the quasi-identifiers, and those not released."""
-    return [*(name for name in dealing.names if name in dealing.cells and name in dealing.codes), *held_back(dealing)]
-
-
-def held_back(dealing: Dealing) -> list[str]:
-    """Return the columns that tell tuples apart but are not released: people come before the k of rows."""
-    return [name for name in dealing.keyed if name not in dealing.names][::-1]
+    return [*(name for name in dealing.names if name in dealing.cells and name in dealing.codes), *dealing.held_back]
 
 
 def spelled_columns(dealing: Dealing) -> list[int]:
