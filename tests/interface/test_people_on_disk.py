@@ -48,7 +48,8 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     ),
     "odd ids, own k and closeness": (
         with_odd_ids(odd_table(2, 500)),
-        GIVEN | {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.TCloseness("disease", t=0.4)]},
+        GIVEN
+        | {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.TCloseness("disease", t=0.4)]},
     ),
     "numbers, dates, categories": (with_odd_ids(mixed_table(500)), MIXED | {"person": "who"}),
 }

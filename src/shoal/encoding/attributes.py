@@ -78,8 +78,14 @@ class PeopleCounts(Protocol):
     def of_codes(self) -> Sequence[NDArray[np.int64]]:
         """For each attribute, the number of people with each code."""
 
-    def in_runs(self, a: int, runs: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Count the people of runs of codes; runs: for each code of an attribute, its run. Further codes have none."""
+    def are_enough(self, a: int, starts: NDArray[np.int64], needed: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say for each code of an attribute whether its run has as many people as it needs.
+
+        Args:
+            a: The attribute.
+            starts: The first code of each run, the first of them 0.
+            needed: How many each code needs; further codes are in no run.
+        """
 
 
 @dataclass(frozen=True)

@@ -97,15 +97,20 @@ class Holders:
 
     def in_runs(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count the holders of runs of codes; starts: the first code of each run, the first of them 0."""
-        if self.counted is not None:
-            lengths = np.diff(starts, append=len(self.rows))
-            return self.counted.in_runs(self.a, np.repeat(np.arange(len(starts), dtype=np.int32), lengths))
         if self.codes is None or self.people is None:
             return np.add.reduceat(self.rows, starts)
         runs = np.searchsorted(starts, self.codes, side="right") - 1
         n_people = int(self.people.max(initial=0)) + 1
         distinct = np.unique(runs * n_people + self.people)
         return np.bincount(distinct // n_people, minlength=len(starts))
+
+    def are_enough(self, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say for each code whether its run has as many holders as it needs; starts: as for `in_runs`."""
+        if self.counted is not None:
+            return self.counted.are_enough(self.a, starts, self.needed)
+        holders = np.repeat(self.in_runs(starts), np.diff(starts, append=len(self.rows)))
+        enough: NDArray[np.bool_] = holders >= self.needed
+        return enough
 
     @property
     def of_codes(self) -> NDArray[np.int64]:
@@ -310,8 +315,7 @@ class Widening:
             # One place further out, so that a value on the grid moves too.
             ends = scale.above(scale.after, step) if upper else scale.below(scale.before, step)
             begins = np.append(True, ends[1:] != ends[:-1])
-            n_holders = holders.in_runs(np.flatnonzero(begins))[np.cumsum(begins) - 1]
-            found.append((n_holders >= holders.needed) | (step == steps[-1]))
+            found.append(holders.are_enough(np.flatnonzero(begins)) | (step == steps[-1]))
         return found
 
     def to_shared(self, codes: NDArray[np.int32], shared: Shared, *, upper: bool) -> Moved:

@@ -221,7 +221,7 @@ class SparkSource:
         return UnitCounts(n_units, int(found["tuples"][0]), int(found["rarest"][0] or 0))
 
     def count_people(self, place: int, runs: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Count the people of runs of codes of a quasi-identifier; runs: of each code. Further codes have none."""
+        """Count the people of runs of codes of a quasi-identifier; runs: of each code, or -1, which is none."""
         assert self._units is not None
         units, packing, _ = self._units
         return self.run(lambda: count_in_runs(units, packing, place, runs))

@@ -68,7 +68,7 @@ class UnitSearcher(Protocol):
         """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
 
     def count_people(self, place: int, runs: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Count the people of runs of codes of a quasi-identifier; runs: of each code. Further codes have none."""
+        """Count the people of runs of codes of a quasi-identifier; runs: of each code, or -1, which is none."""
 
 
 @runtime_checkable
@@ -88,24 +88,44 @@ class CountedPeople:
         n_people: Their number.
         of_codes: For each attribute with an order, the number of people with each code.
         source: The engine.
-        found: What was asked of it.
+        answers: What was asked, by attribute and runs.
+        counted: By attribute, runs that were counted: the first code of each, the code after its last, and its people.
     """
 
     n_people: int
     of_codes: list[NDArray[np.int64]]
     source: UnitSearcher | None
-    found: dict[bytes, NDArray[np.int64]] = field(default_factory=dict)
+    answers: dict[tuple[int, bytes], NDArray[np.bool_]] = field(default_factory=dict)
+    counted: dict[int, list[NDArray[np.int64]]] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"source": None}
+        return self.__dict__ | {"source": None, "counted": {}}
 
-    def in_runs(self, a: int, runs: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Count the people of runs of codes; runs: for each code of an attribute, its run. Further codes have none."""
-        key = sha256(a.to_bytes(4) + runs.tobytes()).digest()
-        if key not in self.found:
+    def are_enough(self, a: int, starts: NDArray[np.int64], needed: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say for each code of an attribute whether its run has as many people as it needs."""
+        key = a, sha256(starts.tobytes() + needed.tobytes()).digest()
+        if key not in self.answers:
+            self.answers[key] = self._judge(a, starts, needed)
+        return self.answers[key]
+
+    def _judge(self, a: int, starts: NDArray[np.int64], needed: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Ask the engine about the runs for which neither their codes nor the runs inside them decide."""
+        ends, of_codes = np.append(starts[1:], len(needed)), self.of_codes[a][: len(needed)]
+        runs = np.repeat(np.arange(len(starts)), ends - starts)
+        least, most = (bound.reduceat(of_codes, starts) for bound in (np.maximum, np.add))
+        counted = self.counted.setdefault(a, [])
+        for first, end, people in counted:
+            is_inside = runs[first] == runs[end - 1]
+            np.maximum.at(least, runs[first[is_inside]], people[is_inside])
+        asked = np.unique(runs[(least[runs] < needed) & (most[runs] >= needed)])
+        if len(asked):
             assert self.source is not None
-            self.found[key] = self.source.count_people(a, runs)
-        return self.found[key]
+            number = np.full(len(starts), -1, dtype=np.int32)
+            number[asked] = np.arange(len(asked), dtype=np.int32)
+            least[asked] = self.source.count_people(a, number[runs])
+            counted.append(np.stack([starts[asked], ends[asked], least[asked]]))
+        enough: NDArray[np.bool_] = least[runs] >= needed
+        return enough
 
 
 @dataclass

@@ -129,11 +129,12 @@ class DuckSearcher:
         return UnitCounts(n_units, n_tuples, rarest)
 
     def count_people(self, place: int, runs: Codes) -> Counts:
-        """Count the people of runs of codes of a quasi-identifier; runs: of each code. Further codes have none."""
+        """Count the people of runs of codes of a quasi-identifier; runs: of each code, or -1, which is none."""
         import polars as pl
 
         session, packing = self._engine.session, self._packing
-        session.load("runs", pl.DataFrame({"code": np.arange(len(runs), dtype=np.int32), "run": runs}))
+        frame = pl.DataFrame({"code": np.arange(len(runs), dtype=np.int32), "run": runs})
+        session.load("runs", frame.filter(pl.col("run") >= 0))
         person = packing.code_in_sql(len(packing.cards) - 1)
         pairs = f"select {packing.code_in_sql(place)} as code, {person} as person from section"
         people = f"select distinct run, person from ({pairs}) join runs using (code)"

@@ -114,15 +114,15 @@ def person_in_sql(packing: Packing) -> Any:
 
 
 def count_in_runs(units: DataFrame, packing: Packing, place: int, runs: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Count the people of runs of codes of a quasi-identifier; runs: of each code. Further codes have none."""
+    """Count the people of runs of codes of a quasi-identifier; runs: of each code, or -1, which is none."""
 
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         import polars as pl
 
         for frame in frames:
             codes = packing.codes(frame)
-            codes = codes[codes[:, place] < len(runs)]
-            yield pl.DataFrame({"run": runs[codes[:, place]], "person": codes[:, -1]}).unique()
+            run = np.append(runs, np.int32(-1))[np.minimum(codes[:, place], len(runs))]
+            yield pl.DataFrame({"run": run, "person": codes[:, -1]}).filter(pl.col("run") >= 0).unique()
 
     pairs = units.mapInArrow(kernel_of_batches(kernel), "run int, person int").distinct()
     found = polars_of(pairs.groupBy("run").count())

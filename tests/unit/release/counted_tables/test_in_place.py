@@ -121,8 +121,8 @@ class Engine:
         return UnitCounts(len(self._units), len(tuples), int(sizes.min()))
 
     def count_people(self, place: int, runs: NDArray[np.int32]) -> NDArray[np.int64]:
-        known = self._units[self._units[:, place] < len(runs)]
-        pairs = np.unique(np.column_stack([runs[known[:, place]], known[:, -1]]), axis=0)
+        run = np.append(runs, np.int32(-1))[np.minimum(self._units[:, place], len(runs))]
+        pairs = np.unique(np.column_stack([run, self._units[:, -1]])[run >= 0], axis=0)
         return np.bincount(pairs[:, 0], minlength=int(runs.max()) + 1).astype(np.int64)
 
     def count_pairs(self) -> Pairs:
