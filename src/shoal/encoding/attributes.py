@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -75,8 +75,8 @@ class PeopleCounts(Protocol):
         """The number of people."""
 
     @property
-    def of_codes(self) -> Sequence[NDArray[np.int64]]:
-        """For each attribute, the number of people with each code."""
+    def of_codes(self) -> Mapping[int, NDArray[np.int64]]:
+        """By attribute with an order, the number of people with each code."""
 
     def are_enough(self, a: int, starts: NDArray[np.int64], needed: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say for each code of an attribute whether its run has as many people as it needs.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -195,11 +195,11 @@ class SparkSource:
         self._kept += kept
         return self._people.n_people
 
-    def rows_of_one_person(self, name: str) -> int:
-        """Count the rows whose cell of a column no other person has; people have codes already."""
+    def count_lone_rows(self, names: Sequence[str]) -> list[int]:
+        """Count for each column the rows whose cell no other person has; people have codes already."""
         coded = self._people
         assert coded is not None
-        return self.run(lambda: count_lone_rows(self._cells, name, coded))
+        return self.run(lambda: count_lone_rows(self._cells, names, coded))
 
     def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
         """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""
@@ -220,11 +220,11 @@ class SparkSource:
         self._units = units, packing, n_units
         return UnitCounts(n_units, int(found["tuples"][0]), int(found["rarest"][0] or 0))
 
-    def count_people(self, place: int, runs: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Count the people of runs of codes of a quasi-identifier; runs: of each code, or -1, which is none."""
+    def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
+        """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
         assert self._units is not None
         units, packing, _ = self._units
-        return self.run(lambda: count_in_runs(units, packing, place, runs))
+        return self.run(lambda: count_in_runs(units, packing, runs))
 
     def count_pairs(self) -> Pairs:
         """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""

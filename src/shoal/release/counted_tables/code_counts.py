@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
@@ -49,8 +49,8 @@ class UnitSearcher(Protocol):
     def code_people(self, people: People) -> int:
         """Give every person a code; return their number."""
 
-    def rows_of_one_person(self, name: str) -> int:
-        """Count the rows whose cell of a column no other person has; people have codes already."""
+    def count_lone_rows(self, names: Sequence[str]) -> list[int]:
+        """Count for each column the rows whose cell no other person has; people have codes already."""
 
     def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
         """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""
@@ -67,8 +67,8 @@ class UnitSearcher(Protocol):
     def largest_beside(self, place: int) -> list[NDArray[np.int32]]:
         """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
 
-    def count_people(self, place: int, runs: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Count the people of runs of codes of a quasi-identifier; runs: of each code, or -1, which is none."""
+    def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
+        """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
 
 
 @runtime_checkable
@@ -86,14 +86,14 @@ class CountedPeople:
 
     Attributes:
         n_people: Their number.
-        of_codes: For each attribute with an order, the number of people with each code.
+        of_codes: By attribute with an order, the number of people with each code.
         source: The engine.
         answers: What was asked, by attribute and runs.
         counted: By attribute, runs that were counted: the first code of each, the code after its last, and its people.
     """
 
     n_people: int
-    of_codes: list[NDArray[np.int64]]
+    of_codes: dict[int, NDArray[np.int64]]
     source: UnitSearcher | None
     answers: dict[tuple[int, bytes], NDArray[np.bool_]] = field(default_factory=dict)
     counted: dict[int, list[NDArray[np.int64]]] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class CountedPeople:
             assert self.source is not None
             number = np.full(len(starts), -1, dtype=np.int32)
             number[asked] = np.arange(len(asked), dtype=np.int32)
-            least[asked] = self.source.count_people(a, number[runs])
+            (least[asked],) = self.source.count_people({a: number[runs]})
             counted.append(np.stack([starts[asked], ends[asked], least[asked]]))
         enough: NDArray[np.bool_] = least[runs] >= needed
         return enough
@@ -136,21 +136,24 @@ class CodeCounts:
         source: The engine.
         people: The column of people.
         people_by: The number of people by this column.
+        lone_rows: By counted column, the rows whose cell no other person has.
         found: What was counted of tuples or units.
     """
 
     source: Searcher
     people: People | None = None
     people_by: dict[str, int] = field(default_factory=dict)
+    lone_rows: dict[str, int] = field(default_factory=dict)
     found: UnitCounts | None = None
 
     @classmethod
-    def by(cls, source: Searcher, people: People | None) -> CodeCounts:
-        """Count the people."""
+    def by(cls, source: Searcher, names: Sequence[str], people: People | None) -> CodeCounts:
+        """Count the people, also of some columns."""
         if people is None:
             return cls(source)
         assert isinstance(source, UnitSearcher)
-        return cls(source, people, {people.name: source.code_people(people)})
+        people_by = {people.name: source.code_people(people)}
+        return cls(source, people, people_by, dict(zip(names, source.count_lone_rows(names), strict=True)))
 
     def of(self, encoded: Encoded) -> UnitCounts:
         """Count the tuples, or the units if models or people tell the rows of a tuple apart."""
@@ -166,10 +169,7 @@ class CodeCounts:
 
     def rows_of_one_person(self, name: str) -> int | None:
         """Count the rows whose value of a column no other person has; None if there is no column of people."""
-        if self.people is None:
-            return None
-        assert isinstance(self.source, UnitSearcher)
-        return self.source.rows_of_one_person(name)
+        return self.lone_rows.get(name)
 
     def pairs(self, encoded: Encoded) -> Pairs:
         """Return the counts of pairs of codes."""
@@ -214,11 +214,9 @@ class CodeCounts:
             encoded = replace(encoded, asked=tuple(ks[codes] for codes in source.largest_beside(place)))
         if self.people is not None:
             assert isinstance(source, UnitSearcher)
-            none = np.empty(0, dtype=np.int64)
-            of_codes = [
-                source.count_people(a, np.arange(len(attribute.texts), dtype=np.int32)) if attribute.ordered else none
-                for a, attribute in enumerate(encoded.attributes)
-            ]
+            every = {a: np.arange(len(own.texts), dtype=np.int32) for a, own in enumerate(encoded.attributes)}
+            ordered = {a: codes for a, codes in every.items() if encoded.attributes[a].ordered}
+            of_codes = dict(zip(ordered, source.count_people(ordered), strict=True))
             people = CountedPeople(self.people_by[self.people.name], of_codes, source)
             encoded = replace(encoded, counted_people=people)
         return encoded

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
@@ -99,11 +99,13 @@ class DuckSearcher:
         self._people = f"join people on people.cell = t.c{self._engine.names.index(people.name)}"
         return load_people(self._engine, people)
 
-    def rows_of_one_person(self, name: str) -> int:
-        """Count the rows whose cell of a column no other person has; people have codes already."""
-        column = f"t.c{self._engine.names.index(name)}"
-        groups = f"select count(*) as n from cells as t {self._people} group by {column} having min(code) = max(code)"
-        return int(self._engine.session.ask(f"select coalesce(sum(n), 0) from ({groups})")[0][0])
+    def count_lone_rows(self, names: Sequence[str]) -> list[int]:
+        """Count for each column the rows whose cell no other person has; people have codes already."""
+        found = []
+        for column in (f"t.c{self._engine.names.index(name)}" for name in names):
+            held = f"select count(*) as n from cells as t {self._people} group by {column} having min(code) = max(code)"
+            found.append(int(self._engine.session.ask(f"select coalesce(sum(n), 0) from ({held})")[0][0]))
+        return found
 
     def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
         """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""
@@ -128,20 +130,22 @@ class DuckSearcher:
         self._counted, self._packing, self._n_units = (coding, beside, people), packing, n_units
         return UnitCounts(n_units, n_tuples, rarest)
 
-    def count_people(self, place: int, runs: Codes) -> Counts:
-        """Count the people of runs of codes of a quasi-identifier; runs: of each code, or -1, which is none."""
+    def count_people(self, runs: Mapping[int, Codes]) -> list[Counts]:
+        """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
         import polars as pl
 
-        session, packing = self._engine.session, self._packing
-        frame = pl.DataFrame({"code": np.arange(len(runs), dtype=np.int32), "run": runs})
-        session.load("runs", frame.filter(pl.col("run") >= 0))
+        session, packing, counted = self._engine.session, self._packing, []
         person = packing.code_in_sql(len(packing.cards) - 1)
-        pairs = f"select {packing.code_in_sql(place)} as code, {person} as person from section"
-        people = f"select distinct run, person from ({pairs}) join runs using (code)"
-        found = session.fetch(f"select run, count(*)::bigint as n from ({people}) group by run")
-        counts = np.zeros(int(runs.max(initial=-1)) + 1, dtype=np.int64)
-        counts[found["run"].to_numpy()] = found["n"].to_numpy()
-        return counts
+        for place, own in runs.items():
+            frame = pl.DataFrame({"code": np.arange(len(own), dtype=np.int32), "run": own})
+            session.load("runs", frame.filter(pl.col("run") >= 0))
+            pairs = f"select {packing.code_in_sql(place)} as code, {person} as person from section"
+            people = f"select distinct run, person from ({pairs}) join runs using (code)"
+            found = session.fetch(f"select run, count(*)::bigint as n from ({people}) group by run")
+            counts = np.zeros(int(own.max(initial=-1)) + 1, dtype=np.int64)
+            counts[found["run"].to_numpy()] = found["n"].to_numpy()
+            counted.append(counts)
+        return counted
 
     def count_pairs(self) -> Pairs:
         """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""

@@ -160,7 +160,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
     columns = searcher.count_columns(names)
     people = next((People(name, tuple(schema.missing)) for name in schema.names(Role.PERSON)), None)
-    counts = CodeCounts.by(searcher, people)
+    counts = CodeCounts.by(searcher, names, people)
     most = prod([*(len(texts) for texts, _ in columns.values()), *counts.people_by.values()])
     if most <= sections.LARGEST_SECTION:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -113,34 +113,55 @@ def person_in_sql(packing: Packing) -> Any:
     return last if len(packing.parts[-1]) == 1 else last % packing.cards[-1]
 
 
-def count_in_runs(units: DataFrame, packing: Packing, place: int, runs: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Count the people of runs of codes of a quasi-identifier; runs: of each code, or -1, which is none."""
+def count_in_runs(units: DataFrame, packing: Packing, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
+    """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
+    import polars as pl
 
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         import polars as pl
 
         for frame in frames:
             codes = packing.codes(frame)
-            run = np.append(runs, np.int32(-1))[np.minimum(codes[:, place], len(runs))]
-            yield pl.DataFrame({"run": run, "person": codes[:, -1]}).filter(pl.col("run") >= 0).unique()
+            for place, own in runs.items():
+                run = np.append(own, np.int32(-1))[np.minimum(codes[:, place], len(own))]
+                pairs = pl.DataFrame({"run": run, "person": codes[:, -1]}).filter(pl.col("run") >= 0).unique()
+                yield pairs.select(pl.lit(place, pl.Int32).alias("place"), "run", "person")
 
-    pairs = units.mapInArrow(kernel_of_batches(kernel), "run int, person int").distinct()
-    found = polars_of(pairs.groupBy("run").count())
-    counts = np.zeros(int(runs.max(initial=-1)) + 1, dtype=np.int64)
-    counts[found["run"].to_numpy()] = found["count"].to_numpy()
-    return counts
+    pairs = units.mapInArrow(kernel_of_batches(kernel), "place int, run int, person int").distinct()
+    found = polars_of(pairs.groupBy("place", "run").count())
+    counted = []
+    for place, own in runs.items():
+        counts, of_place = (
+            np.zeros(int(own.max(initial=-1)) + 1, dtype=np.int64),
+            found.filter(pl.col("place") == place),
+        )
+        counts[of_place["run"].to_numpy()] = of_place["count"].to_numpy()
+        counted.append(counts)
+    return counted
 
 
-def count_lone_rows(cells: Cells, name: str, coded: CodedPeople) -> int:
-    """Count the rows whose cell of a column no other person has."""
+def count_lone_rows(cells: Cells, names: Sequence[str], coded: CodedPeople) -> list[int]:
+    """Count for each column the rows whose cell no other person has."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        named = (frame.rename({"c0": "value", "c1": "cell"}) for frame in frames)
-        return added_up(counted_by(named, ["value", "cell"]), ["value", "cell"])
+    keys = ["column", "value", "cell"]
 
-    counts = cells.mapped([name, coded.people.name], kernel, "value string, cell string, n bigint")
-    by_value = counts.join(coded.codes, "cell").groupBy("value")
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        def counted(frame: pl.DataFrame) -> pl.DataFrame:
+            return pl.concat(
+                frame.group_by(pl.col(f"c{i}").alias("value"), pl.col(f"c{len(names)}").alias("cell"))
+                .agg(pl.len().cast(pl.Int64).alias("n"))
+                .select(pl.lit(i, pl.Int32).alias("column"), "value", "cell", "n")
+                for i in range(len(names))
+            )
+
+        return added_up(map(counted, frames), keys)
+
+    counts = cells.mapped([*names, coded.people.name], kernel, "column int, value string, cell string, n bigint")
+    by_value = counts.join(coded.codes, "cell").groupBy("column", "value")
     held = by_value.agg(F.sum("n").alias("n"), F.min("code").alias("least"), F.max("code").alias("last"))
-    lone = held.where(F.col("least") == F.col("last")).agg(F.sum("n").alias("n"))
-    return int(polars_of(lone)["n"][0] or 0)
+    lone = held.where(F.col("least") == F.col("last")).groupBy("column").agg(F.sum("n").alias("n"))
+    found = dict(polars_of(lone).select("column", "n").iter_rows())
+    return [int(found.get(i, 0)) for i in range(len(names))]

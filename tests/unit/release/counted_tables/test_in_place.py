@@ -99,9 +99,10 @@ class Engine:
         self._people = self._frame[people.name].replace_strict(codes).alias("person")
         return self._people.n_unique()
 
-    def rows_of_one_person(self, name: str) -> int:
-        held = self._frame.select(name, self._people).group_by(name).agg(pl.len(), pl.col("person").n_unique())
-        return int(held.filter(pl.col("person") == 1)["len"].sum())
+    def count_lone_rows(self, names: Sequence[str]) -> list[int]:
+        rows = self._frame.with_columns(self._people)
+        held = [rows.group_by(name).agg(pl.len(), pl.col("person").n_unique()) for name in names]
+        return [int(each.filter(pl.col("person") == 1)["len"].sum()) for each in held]
 
     def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
         rows = [
@@ -120,10 +121,13 @@ class Engine:
             sizes = np.bincount(pairs[:, 0])
         return UnitCounts(len(self._units), len(tuples), int(sizes.min()))
 
-    def count_people(self, place: int, runs: NDArray[np.int32]) -> NDArray[np.int64]:
-        run = np.append(runs, np.int32(-1))[np.minimum(self._units[:, place], len(runs))]
-        pairs = np.unique(np.column_stack([run, self._units[:, -1]])[run >= 0], axis=0)
-        return np.bincount(pairs[:, 0], minlength=int(runs.max()) + 1).astype(np.int64)
+    def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
+        counted = []
+        for place, own in runs.items():
+            run = np.append(own, np.int32(-1))[np.minimum(self._units[:, place], len(own))]
+            pairs = np.unique(np.column_stack([run, self._units[:, -1]])[run >= 0], axis=0)
+            counted.append(np.bincount(pairs[:, 0], minlength=int(own.max()) + 1).astype(np.int64))
+        return counted
 
     def count_pairs(self) -> Pairs:
         found = {}
