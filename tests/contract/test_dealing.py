@@ -85,6 +85,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "models": [shoal.LDiversity("disease", l=2)],
     },
     "own k": {"k_column": "own k", "drop": ["name", "who"], "suppression_limit": 0.02},
+    "people, own k, suppression": {
+        "person": "who",
+        "k_column": "own k",
+        "drop": ["name"],
+        "suppression_limit": 0.02,
+    },
     "limits": {"max_width": {"Age": "20"}, "suppression_limit": 0.2},
 }
 

@@ -23,6 +23,7 @@ from shoal.tables.csv import read_csv
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.base import Dealing
 from tests.contract.test_dealing import AGES, QI, SETTINGS, odd_table
+from tests.interface.test_people_on_disk import with_odd_ids
 
 GIVEN: dict[str, Any] = {
     "k": 5,
@@ -114,7 +115,16 @@ def test_executors_search_under_models(given: dict[str, Any], source: Path, spar
     assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
 
 
-DEALT = ("two models, suppression", "people and diversity", "own k", "limits", "relaxed")
+def test_executors_count_people(source: Path, spark: Any, tmp_path: Path) -> None:
+    """Ids in several spellings are one person, and stay on executors; beside them, a personal k and a model (S01)."""
+    source = source.with_name("people.csv")
+    write_csv(with_odd_ids(odd_table(1, 600)), source)
+    given = {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.LDiversity("disease", l=2)]}
+    expected = in_memory(source, tmp_path / "memory.csv", **given)
+    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
+
+
+DEALT = ("two models, suppression", "people, own k, suppression", "own k", "limits", "relaxed")
 
 
 @pytest.mark.parametrize("given", [SETTINGS[name] for name in DEALT], ids=DEALT)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
 from shoal.tables.table import Factor
 
-__all__ = ["Attribute", "Encoded", "attribute_dictionary"]
+__all__ = ["Attribute", "Encoded", "PeopleCounts", "attribute_dictionary"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,27 @@ class Attribute:
         return float(known_values[-1] - known_values[0]) if len(known_values) else 0.0
 
 
+class PeopleCounts(Protocol):
+    """What somebody counted of the people of a whole table."""
+
+    @property
+    def n_people(self) -> int:
+        """The number of people."""
+
+    @property
+    def of_codes(self) -> Mapping[int, NDArray[np.int64]]:
+        """By attribute with an order, the number of people with each code."""
+
+    def are_enough(self, a: int, starts: NDArray[np.int64], needed: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say for each code of an attribute whether its run has as many people as it needs.
+
+        Args:
+            a: The attribute.
+            starts: The first code of each run, the first of them 0.
+            needed: How many each code needs; further codes are in no run.
+        """
+
+
 @dataclass(frozen=True)
 class Encoded:
     """A table as codes. Methods see this and nothing else.
@@ -89,6 +110,7 @@ class Encoded:
         counted: The distinct cells behind sensitive columns, personal k and people, in this order.
         asked: For each attribute, the largest personal k of a row with each code, if the rows here only have the counts
             of single columns.
+        counted_people: What is known of people, if the rows here only have the counts of single columns.
     """
 
     attributes: tuple[Attribute, ...]
@@ -105,6 +127,7 @@ class Encoded:
     dictionaries: tuple[Dictionary[Attribute], ...] = field(default=(), repr=False)
     counted: tuple[Dictionary[Any], ...] = field(default=(), repr=False)
     asked: tuple[NDArray[np.int64], ...] = field(default=(), repr=False)
+    counted_people: PeopleCounts | None = field(default=None, repr=False)
 
     @property
     def n_rows(self) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.attributes import Attribute, Encoded
+from shoal.encoding.attributes import Attribute, Encoded, PeopleCounts
 from shoal.encoding.grid import DateScale, NumberScale, Scale, default_grid
 from shoal.encoding.partition import RANGE, Cells, Partition
 from shoal.schema import Column, Kind, Schema
@@ -66,12 +66,16 @@ class Holders:
         rows: The rows of each code.
         codes: If people are counted, a code of each person; every pair occurs once, in order of codes.
         people: The persons of these pairs.
+        counted: In place of pairs, what was counted of the people of the whole table.
+        a: The attribute.
     """
 
     needed: NDArray[np.int64]
     rows: NDArray[np.int64]
     codes: NDArray[np.int64] | None = None
     people: NDArray[np.int64] | None = None
+    counted: PeopleCounts | None = None
+    a: int = 0
 
     @classmethod
     def of(cls, encoded: Encoded, a: int, k: int) -> Holders:
@@ -85,7 +89,7 @@ class Holders:
             np.maximum.at(needed, encoded.tuples[encoded.row_tuple, a], encoded.personal_k)
         needed = needed[:n_known]
         if encoded.people is None:
-            return cls(needed, rows)
+            return cls(needed, rows, counted=encoded.counted_people, a=a)
         n_people = int(encoded.people.max(initial=0)) + 1
         codes = encoded.tuples[encoded.row_tuple, a].astype(np.int64)
         pairs = np.unique((codes * n_people + encoded.people)[codes < n_known])
@@ -100,9 +104,19 @@ class Holders:
         distinct = np.unique(runs * n_people + self.people)
         return np.bincount(distinct // n_people, minlength=len(starts))
 
+    def are_enough(self, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say for each code whether its run has as many holders as it needs; starts: as for `in_runs`."""
+        if self.counted is not None:
+            return self.counted.are_enough(self.a, starts, self.needed)
+        holders = np.repeat(self.in_runs(starts), np.diff(starts, append=len(self.rows)))
+        enough: NDArray[np.bool_] = holders >= self.needed
+        return enough
+
     @property
     def of_codes(self) -> NDArray[np.int64]:
         """The holders of each code."""
+        if self.counted is not None:
+            return self.counted.of_codes[self.a][: len(self.rows)]
         return self.rows if self.codes is None else np.bincount(self.codes, minlength=len(self.rows))
 
 
@@ -210,7 +224,7 @@ class Movement:
 
     def prepare(self) -> None:
         """Compute what belongs to the whole column, before several threads need it."""
-        if self.attribute.kind.is_measured:
+        if self.attribute.ordered and self.attribute.kind.is_measured:
             none = np.empty(0, dtype=np.int32)
             self.of(none, none)
 
@@ -301,8 +315,7 @@ class Widening:
             # One place further out, so that a value on the grid moves too.
             ends = scale.above(scale.after, step) if upper else scale.below(scale.before, step)
             begins = np.append(True, ends[1:] != ends[:-1])
-            n_holders = holders.in_runs(np.flatnonzero(begins))[np.cumsum(begins) - 1]
-            found.append((n_holders >= holders.needed) | (step == steps[-1]))
+            found.append(holders.are_enough(np.flatnonzero(begins)) | (step == steps[-1]))
         return found
 
     def to_shared(self, codes: NDArray[np.int32], shared: Shared, *, upper: bool) -> Moved:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
@@ -160,6 +160,8 @@ def check_models(method: Method, encoded: Encoded, models: tuple[PrivacyModel, .
     """
     check_support(method, encoded, models)
     one_group = Groups.of(encoded, np.zeros(len(encoded.order), dtype=np.int32))
+    if encoded.counted_people is not None:
+        one_group = replace(one_group, n_people=encoded.counted_people.n_people)
     obstacles = [reason for model in models if model.closed and (reason := model.obstacle(one_group))]
     if obstacles:
         raise InfeasibleError(join_problems(obstacles))

@@ -53,8 +53,18 @@ class _Column(NamedTuple):
     missing: int
 
 
-def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) -> list[Note]:
-    """Refuse columns that `check_seen` refuses, and note quasi-identifiers that name people."""
+def check_rare(
+    table: Table,
+    schema: Schema,
+    k: int,
+    accepted: tuple[str, ...],
+    rows_of_one_person: Callable[[str], int | None] | None = None,
+) -> list[Note]:
+    """Refuse columns that `check_seen` refuses, and note quasi-identifiers that name people.
+
+    With `rows_of_one_person`, rows are nobody's: it counts those whose value no other person has, however many rows the
+    person has, and is None without a column of people.
+    """
     markers = missing_or_alike(schema)
     n_rows = table.n_rows
 
@@ -62,7 +72,10 @@ def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) 
         texts, counts = table.factor(name).texts, table.counts(name)
         absent = int(counts[texts.is_in(markers).to_numpy()].sum())
         rare = int((counts < least).sum())
-        if least == ALONE and (person := schema.names(Role.PERSON)):
+        if least == ALONE and rows_of_one_person is not None:
+            lone = rows_of_one_person(name)
+            rare = rare if lone is None else lone
+        elif least == ALONE and (person := schema.names(Role.PERSON)):
             rare = _rows_of_one_person(table, name, person[0], schema.missing)
         return _Column(texts.head(SAMPLE).to_list(), len(texts), rare, absent)
 

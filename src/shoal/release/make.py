@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,7 @@ from shoal.release.preconditions import (
     check_personal,
     check_population,
     check_target,
+    count_people,
     twins_for,
 )
 from shoal.release.release import Release, Request
@@ -215,6 +217,20 @@ class Plan:
         return Shown(self.schema, encoded, partition, compile_rules(self.run.rules, encoded.attributes))
 
 
+class JointCounts(Protocol):
+    """What somebody counted of several columns at once."""
+
+    @property
+    def people_by(self) -> Mapping[str, int]:
+        """The number of people by the column that tells them apart, if there is one."""
+
+    def pairs(self, encoded: Encoded) -> Pairs:
+        """Return the counts of pairs of codes."""
+
+    def rows_of_one_person(self, name: str) -> int | None:
+        """Count the rows whose value of a column no other person has; None if there is no column of people."""
+
+
 def plan_run(
     table: Table,
     schema: Schema,
@@ -227,12 +243,12 @@ def plan_run(
     prepared: Encoded | None = None,
     key: bytes | None = None,
     must_search: bool = False,
-    pairs_of: Callable[[Encoded], Pairs] | None = None,
+    joint: JointCounts | None = None,
 ) -> Plan:
     """Check, encode and settle everything that a run needs before its search; see `anonymize_table`.
 
-    With `must_search`, nobody asks whether the table meets the request already. With `pairs_of`, rows of the table only
-    have the counts of single columns, and it returns those of pairs.
+    With `must_search`, nobody asks whether the table meets the request already. With `joint`, rows of the table only
+    have the counts of single columns, and nobody knows whose they are.
     """
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
@@ -241,7 +257,7 @@ def plan_run(
         check_centers(request, schema, models)
     ends = EXACT if request.has_centers else choose_ends(request.ends, method, models, grids)
     request = replace(request, common_k=k, ends=ends)
-    check_enough(table, schema, request.k)
+    check_enough(table.n_rows, count_people(table, schema) if joint is None else joint.people_by, request.k)
     check_columns(models, schema, population)
     check_target(request, schema, method)
     sampled = None
@@ -264,8 +280,8 @@ def plan_run(
     notes = [
         *table.notes,
         *coding_notes,
-        *check_rare(table, schema, k, request.accept_unique),
-        *about_table(table, schema, models, joint=pairs_of is None),
+        *check_rare(table, schema, k, request.accept_unique, None if joint is None else joint.rows_of_one_person),
+        *about_table(table, schema, models, joint=joint is None),
     ]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
@@ -290,7 +306,7 @@ def plan_run(
     run.stage("grouping")
     k = check_personal(encoded, k)
     if run.derive_weights:
-        pairs = count_pairs(encoded) if pairs_of is None else pairs_of(encoded)
+        pairs = count_pairs(encoded) if joint is None else joint.pairs(encoded)
         run = replace(run, weights=derive_weights(encoded, pairs))
         notes += about_redundancy(encoded, pairs)
     bounds = Bounds(encoded, schema, hierarchies, request.ends or EXACT, k, run.most_suppressed(encoded.n_rows))

@@ -31,6 +31,7 @@ __all__ = [
     "check_population",
     "check_promise",
     "check_target",
+    "count_people",
     "twins_for",
 ]
 
@@ -120,14 +121,19 @@ def check_promise(k: int, models: Sequence[PrivacyModel]) -> None:
         )
 
 
-def check_enough(table: Table, schema: Schema, k: int) -> None:
-    """Raise an InfeasibleError if the table has fewer rows, or people, than k."""
-    if table.n_rows < k:
-        raise InfeasibleError(
-            f"k={k} cannot be met: the table has {counted(table.n_rows, 'row')}. Use k <= {table.n_rows}."
-        )
-    for name in schema.names(Role.PERSON):
-        people = len(np.unique(person_codes(table.factor(name).texts, schema.missing)))
+def count_people(table: Table, schema: Schema) -> dict[str, int]:
+    """Return the number of people by the column that tells them apart, if there is one."""
+    return {
+        name: len(np.unique(person_codes(table.factor(name).texts, schema.missing)))
+        for name in schema.names(Role.PERSON)
+    }
+
+
+def check_enough(n_rows: int, people_by: Mapping[str, int], k: int) -> None:
+    """Raise an InfeasibleError if a table has fewer rows, or people, than k; people_by: see `count_people`."""
+    if n_rows < k:
+        raise InfeasibleError(f"k={k} cannot be met: the table has {counted(n_rows, 'row')}. Use k <= {n_rows}.")
+    for name, people in people_by.items():
         if people < k:
             raise InfeasibleError(
                 f"k={k} cannot be met: the table has rows of only {counted(people, 'person', 'people')} (column "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["Dealt", "deal_rows", "held_back", "recode_rows"]
+__all__ = ["Dealt", "deal_rows", "recode_rows"]
 
 
 def recode_rows(cells: Cells, recoding: Recoding) -> tuple[DataFrame, Rendering]:
@@ -71,11 +71,6 @@ class Dealt(NamedTuple):
     originals: Rendering
 
 
-def held_back(dealing: Dealing) -> list[str]:
-    """Return the columns that tell tuples apart but are not released."""
-    return [name for name in dealing.codes if name not in dealing.names]
-
-
 def deal_rows(cells: Cells, dealing: Dealing, spark: SparkSession, hidden: Sequence[str] = ()) -> Dealt:
     """Return the rows of a release of groups.
 
@@ -88,15 +83,15 @@ def deal_rows(cells: Cells, dealing: Dealing, spark: SparkSession, hidden: Seque
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 
-    names, keyed = dealing.names, list(dealing.codes)
-    stated = [*(name for name in names if name in dealing.cells), *(hidden or held_back(dealing))]
+    names, keyed = dealing.names, dealing.keyed
+    stated = [*(name for name in names if name in dealing.cells), *(hidden or dealing.held_back)]
     sources = [f"s{keyed.index(name)}" for name in stated]
     others = {name: f"o{names.index(name)}" for name in names if name not in dealing.cells}
     ranks = [*(f"r{i}" for i in range(len(dealing.cells))), "gone"]
     carried = [*sources, *others.values()]
     groups = dealing.searched
     assert groups is None or isinstance(groups, SearchedGroups)
-    coded = _code(cells, dealing, others, sources, None if groups is None else groups.packing)
+    coded = _code(cells, dealing, others, sources, groups)
     keys = [f"k{i}" for i in range(len(keyed))] if groups is None else groups.packing.names
     ids = ["t"] if groups is None else keys  # what tells tuples apart
     tuples, entries = _groups(dealing, spark) if groups is None else _searched(groups, ranks)
@@ -121,12 +116,19 @@ def deal_rows(cells: Cells, dealing: Dealing, spark: SparkSession, hidden: Seque
 
 
 def _code(
-    cells: Cells, dealing: Dealing, others: dict[str, str], sources: Sequence[str], packing: Packing | None
+    cells: Cells, dealing: Dealing, others: dict[str, str], sources: Sequence[str], groups: SearchedGroups | None
 ) -> DataFrame:
-    """Return the rows as numbers: k of each key, or packed; s of the cells that are stated; other cells as text."""
+    """Return the rows as numbers: k of each key, or packed; s of the cells that are stated; other cells as text.
+
+    The ids of people are stated as text: their dictionary stays with executors.
+    """
     dictionaries = list(dealing.codes.values())
     n_keys = len(dictionaries)
-    columns = list(dict.fromkeys([*dealing.codes, *others]))
+    columns = list(dict.fromkeys([*dealing.keyed, *others]))
+    packing = None
+    if groups is not None:
+        packing = Packing.of(groups.packing.cards[:n_keys], groups.packing.n_keys)
+    ids = {f"s{i}": f"c{i}" for i in range(n_keys, len(dealing.keyed))}
     keys = [f"k{i}" for i in range(n_keys)] if packing is None else packing.names
     renamed = {column: f"c{columns.index(name)}" for name, column in others.items()}
 
@@ -142,13 +144,17 @@ def _code(
             for i, table in enumerate(tables):
                 coded = coded.join(table, on=f"c{i}", how="left", maintain_order="left")
             own_keys = keys if packing is None else packing.packed()
-            yield coded.select(*sources, *own_keys, *(pl.col(own).alias(column) for column, own in renamed.items()))
+            stated = (pl.col(ids.get(name, name)).alias(name) for name in sources)
+            yield coded.select(*stated, *own_keys, *(pl.col(own).alias(column) for column, own in renamed.items()))
 
     numbers = [
-        *(f"{name} int" for name in sources),
+        *(f"{name} {'string' if name in ids else 'int'}" for name in sources),
         *(f"{name} {'int' if packing is None else 'bigint'}" for name in keys),
     ]
-    return cells.mapped(columns, kernel, ", ".join([*numbers, *(f"{column} string" for column in renamed)]))
+    rows = cells.mapped(columns, kernel, ", ".join([*numbers, *(f"{column} string" for column in renamed)]))
+    if groups is None or groups.people is None:
+        return rows
+    return groups.people.added(rows.withColumn("cell", rows[next(iter(ids))]), groups.packing)
 
 
 def _groups(dealing: Dealing, spark: SparkSession) -> tuple[DataFrame, DataFrame]:

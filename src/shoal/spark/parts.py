@@ -145,22 +145,55 @@ class Stated:
     def chunks(self) -> Iterator[list[NDArray[np.int32]]]:
         """Blocks of rows: the places of their cells, column by column."""
         names, texts = self._rendering.sources, self._rendering.texts
-        places = [np.full(len(texts[name]), -1, dtype=np.int32) for name in names]
+        numbers = [
+            _Places(known, texts[name]) if name in texts else _TextPlaces(known)
+            for name, known in zip(names, self.texts, strict=True)
+        ]
         for frame in _stored(self._path):
-            block = []
-            for name, place, known in zip(names, places, self.texts, strict=True):
-                codes = frame[name].to_numpy()
-                new = np.unique(codes)
-                new = new[place[new] < 0]
-                place[new] = np.arange(len(known), len(known) + len(new), dtype=np.int32)
-                known += texts[name].gather(new).to_list()
-                block.append(place[codes])
-            yield block
+            yield [own.of(frame[name]) for name, own in zip(names, numbers, strict=True)]
 
     @property
     def left_out(self) -> Iterator[Any]:
         """Nothing: rows that are left out are in no part."""
         return iter(())
+
+
+class _Places:
+    """Places of cells among those that were met; known: these, which grow. Cells are numbers of texts."""
+
+    def __init__(self, known: list[str], texts: pl.Series) -> None:
+        self._known, self._texts = known, texts
+        self._places = np.full(len(texts), -1, dtype=np.int32)
+
+    def of(self, cells: pl.Series) -> NDArray[np.int32]:
+        """Return the places of some cells."""
+        codes, places, known = cells.to_numpy(), self._places, self._known
+        new = np.unique(codes)
+        new = new[places[new] < 0]
+        places[new] = np.arange(len(known), len(known) + len(new), dtype=np.int32)
+        known += self._texts.gather(new).to_list()
+        found: NDArray[np.int32] = places[codes]
+        return found
+
+
+class _TextPlaces:
+    """The same of cells that are texts."""
+
+    def __init__(self, known: list[str]) -> None:
+        self._known = known
+        self._place_of: dict[str, int] = {}
+
+    def of(self, cells: pl.Series) -> NDArray[np.int32]:
+        """Return the places of some cells."""
+        import polars as pl
+
+        texts = cells.unique()
+        for text in texts.to_list():
+            if self._place_of.setdefault(text, len(self._known)) == len(self._known):
+                self._known.append(text)
+        places = pl.Series([self._place_of[text] for text in texts.to_list()], dtype=pl.Int32)
+        found: NDArray[np.int32] = cells.replace_strict(texts, places, return_dtype=pl.Int32).to_numpy()
+        return found
 
 
 def stored_rows(folder: Path, parts: Sequence[Part]) -> Iterator[pl.DataFrame]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,17 +14,19 @@ from numpy.typing import NDArray
 
 from shoal.errors import FileError, InputError, InternalError, Note, UsageError, setting
 from shoal.metrics.association import Pairs
+from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.schema import Dialect
 from shoal.spark.cells import Cells, FileCells, FrameCells, file_of
 from shoal.spark.counting import column_facts, count_rows, count_values
-from shoal.spark.dealing import Dealt, deal_rows, held_back, recode_rows
+from shoal.spark.dealing import Dealt, deal_rows, recode_rows
 from shoal.spark.jobs import polars_of, run_job
 from shoal.spark.parts import Part, Rendering, join_parts, stored_rows, write_parts
 from shoal.spark.reading import find_files
 from shoal.spark.search.counts import count_codes, count_pairs, count_together, find_largest
 from shoal.spark.search.found import SparkFound
+from shoal.spark.search.people import CodedPeople, code_people, count_in_runs, count_lone_rows, person_in_sql
 from shoal.spark.search.sections import search_sections, tuples_pass
 from shoal.spark.session import spark_errors
 from shoal.tables.formats.memory_limit import available_memory, size_in_words
@@ -33,6 +36,7 @@ from shoal.tables.sources.base import Dealing, DistinctRows, Facts, Recoding, Ro
 from shoal.tables.sources.duck_session import ROW_BYTES, TUPLE_BYTES
 from shoal.tables.sources.memory import sign_file
 from shoal.tables.table import Table
+from shoal.tables.values.people import People
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
@@ -76,6 +80,7 @@ class SparkSource:
         self._facts: dict[tuple[int, tuple[str, ...]], dict[str, Facts]] = {}
         self._dealt: tuple[Dealing, Dealt, list[Part], list[Part]] | None = None
         self._units: tuple[DataFrame, Packing, int] | None = None
+        self._people: CodedPeople | None = None
         self._kept: list[DataFrame] = []
 
     @property
@@ -99,7 +104,7 @@ class SparkSource:
                 frame.unpersist()
             self._cells.close()
             self._is_open, self._watch, self._values, self._dealt = False, UNWATCHED, None, None
-            self._units, self._kept = None, []
+            self._units, self._people, self._kept = None, None, []
             self._facts = {}
 
     @property
@@ -181,27 +186,45 @@ class SparkSource:
 
     def count_tuples(self, codes: Coding) -> tuple[int, int]:
         """Count the table by codes; return the number of tuples, and the rows of the rarest."""
-        return self.count_units(codes, {})
+        found = self.count_units(codes, {})
+        return found.tuples, found.rarest
 
-    def count_units(self, coding: Coding, beside: Coding) -> tuple[int, int]:
-        """Count the table by codes of quasi-identifiers and of columns beside them.
+    def code_people(self, people: People) -> int:
+        """Have executors give every person a code; return their number."""
+        self._people, kept = self.run(lambda: code_people(self._cells, people))
+        self._kept += kept
+        return self._people.n_people
 
-        Returns:
-            The number of units, and the rows of the rarest tuple.
-        """
+    def count_lone_rows(self, names: Sequence[str]) -> list[int]:
+        """Count for each column the rows whose cell no other person has; people have codes already."""
+        coded = self._people
+        assert coded is not None
+        return self.run(lambda: count_lone_rows(self._cells, names, coded))
+
+    def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
+        """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""
         from pyspark import StorageLevel
         from pyspark.sql import functions as F  # noqa: N812
 
-        units, packing = count_codes(self._cells, coding, beside)
+        units, packing = count_codes(self._cells, coding, beside, None if people is None else self._people)
         units = units.persist(StorageLevel.DISK_ONLY)
         self._kept.append(units)
-        found = self.run(lambda: polars_of(units.agg(F.count("n").alias("units"), F.min("n").alias("rarest"))))
-        n_units, rarest = int(found["units"][0]), int(found["rarest"][0] or 0)
-        if beside:
-            tuples = units.groupBy(*packing.key_names).agg(F.sum("n").alias("n"))
-            rarest = int(self.run(lambda: polars_of(tuples.agg(F.min("n").alias("rarest"))))["rarest"][0] or 0)
+        n_units = self.run(units.count)
+        sizes, keys = units, packing.key_names
+        if people is not None:
+            of_person = units.select(*keys, person_in_sql(packing).alias("person")).distinct()
+            sizes = of_person.groupBy(*keys).agg(F.count("person").alias("n"))
+        elif beside:
+            sizes = units.groupBy(*keys).agg(F.sum("n").alias("n"))
+        found = self.run(lambda: polars_of(sizes.agg(F.count("n").alias("tuples"), F.min("n").alias("rarest"))))
         self._units = units, packing, n_units
-        return n_units, rarest
+        return UnitCounts(n_units, int(found["tuples"][0]), int(found["rarest"][0] or 0))
+
+    def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
+        """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: count_in_runs(units, packing, runs))
 
     def count_pairs(self) -> Pairs:
         """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
@@ -221,18 +244,18 @@ class SparkSource:
         units, packing, _ = self._units
         return self.run(lambda: tuples_pass(units, packing, search))
 
-    def largest_beside(self) -> list[NDArray[np.int32]]:
-        """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""
+    def largest_beside(self, place: int) -> list[NDArray[np.int32]]:
+        """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
         assert self._units is not None
         units, packing, _ = self._units
-        return self.run(lambda: find_largest(units, packing))
+        return self.run(lambda: find_largest(units, packing, place))
 
     def search_sections(self, search: SectionSearch, largest: int) -> SparkFound:
         """Have executors cut and search the tuples or units that were counted last."""
         assert self._units is not None
-        return search_sections(
-            self._units[0], self._units[1], search, self._units[2], largest, self.run, self._kept.append
-        )
+        units, packing, n_units = self._units
+        found = search_sections(units, packing, search, n_units, largest, self.run, self._kept.append)
+        return replace(found, people=self._people if search.by_person else None)
 
     def blocks(self) -> Iterator[pl.DataFrame]:
         """Refuse: rows stay on executors."""
@@ -300,7 +323,7 @@ class SparkSource:
         files, dealing = self._cells.files, self._dealt[0]
         if len(files.paths) == 1:
             return verifier.SourceTable(files.paths[0], files.dialect or Dialect())
-        rows = self.verify_rows(verifier, [*dealing.names, *held_back(dealing)])
+        rows = self.verify_rows(verifier, [*dealing.names, *dealing.held_back])
         return verifier.SourceTable((list(zip(*block, strict=True)) for block in rows if block), Dialect())
 
     def verify_rows(self, verifier: Verifier, names: Sequence[str]) -> Rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,23 @@ from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_tabl
 from shoal.methods.shoaling.space import Space
 from shoal.models import Distributions, PrivacyModel
 
-__all__ = ["Problem", "prepare"]
+__all__ = ["Extent", "Problem", "prepare"]
 
 Ints = NDArray[np.int32]
+
+
+class Extent(NamedTuple):
+    """How large a table is.
+
+    Attributes:
+        tuples: The number of tuples that a search tells apart.
+        of_codes: The number of tuples of codes.
+        by_person: Whether people tell tuples apart.
+    """
+
+    tuples: int
+    of_codes: int
+    by_person: bool
 
 
 @dataclass(frozen=True)
@@ -79,6 +94,11 @@ class Problem:
     def by_person(self) -> bool:
         """Whether sizes count people; the rows of a tuple then belong to one person."""
         return len(self.people) > 0
+
+    @property
+    def extent(self) -> Extent:
+        """How large the table is."""
+        return Extent(len(self.codes), len(np.unique(self.of_codes)), self.by_person)
 
     @property
     def needs_codes(self) -> bool:

@@ -23,8 +23,8 @@ from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.level_cover import cover_tuples
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
-from shoal.methods.shoaling.pricing import Pricing, Recoding, price_table
-from shoal.methods.shoaling.problem import Problem, prepare
+from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table
+from shoal.methods.shoaling.problem import Extent, Problem, prepare
 from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, LARGE_TABLE, Effort, Search
 from shoal.methods.shoaling.unsteered import UNSTEERED, Excess, Found, search_under
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
@@ -207,7 +207,7 @@ class Shoaling:
         if self.by_variance:
             return problem, self._search_by_variance(encoded, problem, models, run)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
-            search = Search(problem, suited(EFFORTS[self.effort], problem), run, pool)
+            search = Search(problem, suited(EFFORTS[self.effort], problem.prices, problem.extent), run, pool)
             if len(problem.codes) <= sections.LARGEST_SECTION:
                 return problem, self._improve(encoded, models, search, excess)
             return problem, self._group_sections(encoded, models, search, pricing, excess)
@@ -290,7 +290,8 @@ class Shoaling:
         """Return groups that pass the models, with a low sum of squares."""
         planned = in_windows(encoded, problem, models, run)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
-            search = Search(problem, suited(EFFORTS_BY_VARIANCE[self.effort], problem), run, pool)
+            effort = suited(EFFORTS_BY_VARIANCE[self.effort], problem.prices, problem.extent)
+            search = Search(problem, effort, run, pool)
             if problem.free:
                 starts = [search.scatter(), cut(encoded, problem, models, run)]
             elif run.limits:
@@ -344,22 +345,16 @@ def in_sections(problem: Problem) -> Tree[TupleSection]:
     return cut_sections(whole, problem.prices, sections.LARGEST_SECTION)
 
 
-def suited(effort: Effort, problem: Problem, n_tuples: int | None = None) -> Effort:
-    """Return the effort adapted to a table that is large, has hierarchies or has several rows a person.
-
-    Args:
-        effort: The effort.
-        problem: The problem.
-        n_tuples: The tuples of the table, if the problem does not have all of them.
-    """
-    if (len(problem.codes) if n_tuples is None else n_tuples) > LARGE_TABLE:
+def suited(effort: Effort, prices: Prices, extent: Extent) -> Effort:
+    """Return the effort adapted to a table that is large, has hierarchies or has several rows a person."""
+    if extent.tuples > LARGE_TABLE:
         proposals = int(effort.proposals * effort.share_of_large), int(effort.proposals_per_k * effort.share_of_large)
         effort = replace(effort, proposals=proposals[0], proposals_per_k=proposals[1])
-    if (problem.prices.kinds == Recoding.TREE).any():
+    if (prices.kinds == Recoding.TREE).any():
         wider = effort.exchange_per_k * EXCHANGE_IN_TREES
         effort = replace(effort, heat=effort.heat * HEAT_IN_TREES, exchange_per_k=wider)
-    if problem.by_person:
-        more = max(1.0, PROPOSALS_OF_PEOPLE * len(np.unique(problem.of_codes)) / len(problem.of_codes))
+    if extent.by_person:
+        more = max(1.0, PROPOSALS_OF_PEOPLE * extent.of_codes / extent.tuples)
         effort = replace(
             effort,
             proposals=int(effort.proposals * more),

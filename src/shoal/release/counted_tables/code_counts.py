@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,26 @@ from shoal.release.counted_tables.dealing import Coding, coding_of
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.make import Plan
 from shoal.rules import RuleVerdict
+from shoal.tables.values.people import People
 
 if TYPE_CHECKING:
     from shoal.release.counted_tables.in_place import Searcher
 
-__all__ = ["CodeCounts", "Judged", "UnitSearcher"]
+__all__ = ["CodeCounts", "CountedPeople", "Judged", "UnitCounts", "UnitSearcher"]
+
+
+class UnitCounts(NamedTuple):
+    """What was counted of units.
+
+    Attributes:
+        units: Their number.
+        tuples: The number of tuples.
+        rarest: The rows of the rarest tuple; its people, if people are counted.
+    """
+
+    units: int
+    tuples: int
+    rarest: int
 
 
 @runtime_checkable
@@ -30,12 +46,14 @@ class UnitSearcher(Protocol):
     Where no groups in a section pass, it searches the section that this one was cut from; see `sections.Tree.work`.
     """
 
-    def count_units(self, coding: Coding, beside: Coding) -> tuple[int, int]:
-        """Count the table by the codes of quasi-identifiers and of columns beside them.
+    def code_people(self, people: People) -> int:
+        """Give every person a code; return their number."""
 
-        Returns:
-            The number of units, and the rows of the rarest tuple.
-        """
+    def count_lone_rows(self, names: Sequence[str]) -> list[int]:
+        """Count for each column the rows whose cell no other person has; people have codes already."""
+
+    def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
+        """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""
 
     def count_pairs(self) -> Pairs:
         """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
@@ -46,8 +64,11 @@ class UnitSearcher(Protocol):
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""
 
-    def largest_beside(self) -> list[NDArray[np.int32]]:
-        """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""
+    def largest_beside(self, place: int) -> list[NDArray[np.int32]]:
+        """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
+
+    def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
+        """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
 
 
 @runtime_checkable
@@ -60,22 +81,95 @@ class Judged(Protocol):
 
 
 @dataclass
+class CountedPeople:
+    """The people of a table that an engine has; see `PeopleCounts`. What was asked once can be asked without it.
+
+    Attributes:
+        n_people: Their number.
+        of_codes: By attribute with an order, the number of people with each code.
+        source: The engine.
+        answers: What was asked, by attribute and runs.
+        counted: By attribute, runs that were counted: the first code of each, the code after its last, and its people.
+    """
+
+    n_people: int
+    of_codes: dict[int, NDArray[np.int64]]
+    source: UnitSearcher | None
+    answers: dict[tuple[int, bytes], NDArray[np.bool_]] = field(default_factory=dict)
+    counted: dict[int, list[NDArray[np.int64]]] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"source": None, "counted": {}}
+
+    def are_enough(self, a: int, starts: NDArray[np.int64], needed: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say for each code of an attribute whether its run has as many people as it needs."""
+        key = a, sha256(starts.tobytes() + needed.tobytes()).digest()
+        if key not in self.answers:
+            self.answers[key] = self._judge(a, starts, needed)
+        return self.answers[key]
+
+    def _judge(self, a: int, starts: NDArray[np.int64], needed: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Ask the engine about the runs for which neither their codes nor the runs inside them decide."""
+        ends, of_codes = np.append(starts[1:], len(needed)), self.of_codes[a][: len(needed)]
+        runs = np.repeat(np.arange(len(starts)), ends - starts)
+        least, most = (bound.reduceat(of_codes, starts) for bound in (np.maximum, np.add))
+        counted = self.counted.setdefault(a, [])
+        for first, end, people in counted:
+            is_inside = runs[first] == runs[end - 1]
+            np.maximum.at(least, runs[first[is_inside]], people[is_inside])
+        asked = np.unique(runs[(least[runs] < needed) & (most[runs] >= needed)])
+        if len(asked):
+            assert self.source is not None
+            number = np.full(len(starts), -1, dtype=np.int32)
+            number[asked] = np.arange(len(asked), dtype=np.int32)
+            (least[asked],) = self.source.count_people({a: number[runs]})
+            counted.append(np.stack([starts[asked], ends[asked], least[asked]]))
+        enough: NDArray[np.bool_] = least[runs] >= needed
+        return enough
+
+
+@dataclass
 class CodeCounts:
-    """What an engine counts by the codes of a table, once they are known."""
+    """What an engine counts by the codes of a table, once they are known; see `JointCounts`.
+
+    Attributes:
+        source: The engine.
+        people: The column of people.
+        people_by: The number of people by this column.
+        lone_rows: By counted column, the rows whose cell no other person has.
+        found: What was counted of tuples or units.
+    """
 
     source: Searcher
-    found: tuple[int, int] | None = None
+    people: People | None = None
+    people_by: dict[str, int] = field(default_factory=dict)
+    lone_rows: dict[str, int] = field(default_factory=dict)
+    found: UnitCounts | None = None
 
-    def of(self, encoded: Encoded) -> tuple[int, int]:
-        """Return the number of tuples, or of units if models tell the rows of a tuple apart; and the rarest's rows."""
+    @classmethod
+    def by(cls, source: Searcher, names: Sequence[str], people: People | None) -> CodeCounts:
+        """Count the people, also of some columns."""
+        if people is None:
+            return cls(source)
+        assert isinstance(source, UnitSearcher)
+        people_by = {people.name: source.code_people(people)}
+        return cls(source, people, people_by, dict(zip(names, source.count_lone_rows(names), strict=True)))
+
+    def of(self, encoded: Encoded) -> UnitCounts:
+        """Count the tuples, or the units if models or people tell the rows of a tuple apart."""
         if self.found is None:
             coding, beside = coding_of(encoded)
-            if beside:
+            if beside or self.people is not None:
                 assert isinstance(self.source, UnitSearcher)
-                self.found = self.source.count_units(coding, beside)
+                self.found = self.source.count_units(coding, beside, self.people)
             else:
-                self.found = self.source.count_tuples(coding)
+                n_tuples, rarest = self.source.count_tuples(coding)
+                self.found = UnitCounts(n_tuples, n_tuples, rarest)
         return self.found
+
+    def rows_of_one_person(self, name: str) -> int | None:
+        """Count the rows whose value of a column no other person has; None if there is no column of people."""
+        return self.lone_rows.get(name)
 
     def pairs(self, encoded: Encoded) -> Pairs:
         """Return the counts of pairs of codes."""
@@ -112,9 +206,17 @@ class CodeCounts:
         return None
 
     def completed(self, encoded: Encoded) -> Encoded:
-        """Return the table with the largest personal k beside each value."""
-        if encoded.personal_k is None:
-            return encoded
-        assert isinstance(self.source, UnitSearcher)
-        ks = np.unique(encoded.personal_k)
-        return replace(encoded, asked=tuple(ks[codes] for codes in self.source.largest_beside()))
+        """Return the table with the largest personal k beside each value, and with what is known of people."""
+        source = self.source
+        if encoded.personal_k is not None:
+            assert isinstance(source, UnitSearcher)
+            ks, place = np.unique(encoded.personal_k), len(encoded.sensitive)
+            encoded = replace(encoded, asked=tuple(ks[codes] for codes in source.largest_beside(place)))
+        if self.people is not None:
+            assert isinstance(source, UnitSearcher)
+            every = {a: np.arange(len(own.texts), dtype=np.int32) for a, own in enumerate(encoded.attributes)}
+            ordered = {a: codes for a, codes in every.items() if encoded.attributes[a].ordered}
+            of_codes = dict(zip(ordered, source.count_people(ordered), strict=True))
+            people = CountedPeople(self.people_by[self.people.name], of_codes, source)
+            encoded = replace(encoded, counted_people=people)
+        return encoded

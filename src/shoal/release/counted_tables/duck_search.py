@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,12 +26,15 @@ from shoal.methods.sections import Tree, cut_sections
 from shoal.methods.shoaling.grouping import no_groups
 from shoal.methods.shoaling.pricing import Pricing
 from shoal.metrics.association import Pairs
+from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.filed_groups import DuckFound
 from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.dealing import SLICE_ROWS, Engine, load_codes
+from shoal.tables.sources.duck.people import load_people
 from shoal.tables.sources.duck_session import DuckSession
+from shoal.tables.values.people import People
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +68,8 @@ class DuckSearcher:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._coding: tuple[Coding, Coding] = {}, {}
+        self._counted: tuple[Coding, Coding, People | None] = {}, {}, None
+        self._people = ""  # joins the codes of people
         self._packing = Packing.of([])
         self._n_units = 0
 
@@ -87,27 +91,61 @@ class DuckSearcher:
 
     def count_tuples(self, codes: Coding) -> tuple[int, int]:
         """Count the table by codes; return the number of tuples, and the rows of the rarest."""
-        return self.count_units(codes, {})
+        found = self.count_units(codes, {})
+        return found.tuples, found.rarest
 
-    def count_units(self, coding: Coding, beside: Coding) -> tuple[int, int]:
-        """Count the table by the codes of quasi-identifiers and of columns beside them.
+    def code_people(self, people: People) -> int:
+        """Give every person a code; return their number."""
+        self._people = f"join people on people.cell = t.c{self._engine.names.index(people.name)}"
+        return load_people(self._engine, people)
 
-        Returns:
-            The number of units, and the rows of the rarest tuple.
-        """
+    def count_lone_rows(self, names: Sequence[str]) -> list[int]:
+        """Count for each column the rows whose cell no other person has; people have codes already."""
+        found = []
+        for column in (f"t.c{self._engine.names.index(name)}" for name in names):
+            held = f"select count(*) as n from cells as t {self._people} group by {column} having min(code) = max(code)"
+            found.append(int(self._engine.session.ask(f"select coalesce(sum(n), 0) from ({held})")[0][0]))
+        return found
+
+    def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
+        """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""
         session, codes = self._engine.session, {**coding, **beside}
-        packing = Packing.of([int(own.max(initial=0)) + 1 for _, own in codes.values()], len(coding))
-        joins = load_codes(self._engine, codes)
-        packed = packing.packed_in_sql([f"m{i}.code" for i in range(len(codes))])
+        cards = [int(own.max(initial=0)) + 1 for _, own in codes.values()]
+        cards += [] if people is None else [self.code_people(people)]
+        packing, n_beside = Packing.of(cards, len(coding)), len(cards) - len(coding)
+        joins = load_codes(self._engine, codes, people)
+        packed = packing.packed_in_sql([f"m{i}.code" for i in range(len(cards))])
         keys = ", ".join(f"{key} as {name}" for key, name in zip(packed, packing.names, strict=True))
         session.ask(
             f"create or replace temp table section as select {keys}, count(*)::bigint as n from cells as t "
             f"{' '.join(joins)} group by all"
         )
-        tuples = f"(select sum(n) as n from section group by {', '.join(packing.key_names)})" if beside else "section"
-        n_units, rarest = session.ask(f"select (select count(*) from section), (select min(n) from {tuples})")[0]
-        self._coding, self._packing, self._n_units = (coding, beside), packing, int(n_units)
-        return int(n_units), int(rarest)
+        keys = ", ".join(packing.key_names)
+        sizes = f"(select {keys}, sum(n) as n from section group by {keys})" if n_beside else "section"
+        if people is not None:
+            of_person = f"select distinct {keys}, {packing.code_in_sql(len(cards) - 1)} as person from section"
+            sizes = f"(select count(*) as n from ({of_person}) group by {keys})"
+        n_units = int(session.ask("select count(*) from section")[0][0])
+        n_tuples, rarest = map(int, session.ask(f"select count(*), min(n) from {sizes}")[0])
+        self._counted, self._packing, self._n_units = (coding, beside, people), packing, n_units
+        return UnitCounts(n_units, n_tuples, rarest)
+
+    def count_people(self, runs: Mapping[int, Codes]) -> list[Counts]:
+        """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
+        import polars as pl
+
+        session, packing, counted = self._engine.session, self._packing, []
+        person = packing.code_in_sql(len(packing.cards) - 1)
+        for place, own in runs.items():
+            frame = pl.DataFrame({"code": np.arange(len(own), dtype=np.int32), "run": own})
+            session.load("runs", frame.filter(pl.col("run") >= 0))
+            pairs = f"select {packing.code_in_sql(place)} as code, {person} as person from section"
+            people = f"select distinct run, person from ({pairs}) join runs using (code)"
+            found = session.fetch(f"select run, count(*)::bigint as n from ({people}) group by run")
+            counts = np.zeros(int(own.max(initial=-1)) + 1, dtype=np.int64)
+            counts[found["run"].to_numpy()] = found["n"].to_numpy()
+            counted.append(counts)
+        return counted
 
     def count_pairs(self) -> Pairs:
         """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
@@ -138,13 +176,13 @@ class DuckSearcher:
                     return False
         return held is None or search.meets(*_Units.of(held, self._packing))
 
-    def largest_beside(self) -> list[Codes]:
-        """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""
-        largest, last = [], self._packing.code_in_sql(len(self._packing.cards) - 1)
-        for place in range(self._packing.n_keys):
-            code = self._packing.code_in_sql(place)
+    def largest_beside(self, place: int) -> list[Codes]:
+        """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
+        largest, last = [], self._packing.code_in_sql(self._packing.n_keys + place)
+        for a in range(self._packing.n_keys):
+            code = self._packing.code_in_sql(a)
             found = self._engine.session.fetch(f"select {code} as code, max({last}) as last from section group by 1")
-            own = np.zeros(self._packing.cards[place], dtype=np.int32)
+            own = np.zeros(self._packing.cards[a], dtype=np.int32)
             own[found["code"].to_numpy()] = found["last"].to_numpy()
             largest.append(own)
         return largest
@@ -152,13 +190,13 @@ class DuckSearcher:
     def search_sections(self, search: SectionSearch, largest: int) -> DuckFound:
         """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
         session, packing = self._engine.session, self._packing
-        n_cells = sum(len(codes) for _, codes in self._coding[0].values())
+        n_cells = sum(len(codes) for _, codes in self._counted[0].values())
         self._engine.check_sections(n_cells, min(self._n_units, search.whole.n_rows // search.plan.k))
         for movement in search.moves:
             movement.prepare()
         whole = _Section(session, packing, search.plan.pricing, "section", self._n_units, count())
         tree = cut_sections(whole, search.plan.pricing.prices, largest)
-        found = DuckFound(self._engine, packing, partial(_search_again, search, largest, self._coding))
+        found = DuckFound(self._engine, packing, partial(_search_again, search, largest, self._counted))
         if search.by_units or search.run.limits:
             self._search_tree(search, tree, found)
             return found
@@ -259,10 +297,12 @@ class DuckSearcher:
                 raise
 
 
-def _search_again(search: SectionSearch, largest: int, coding: tuple[Coding, Coding], engine: Engine) -> DuckFound:
+def _search_again(
+    search: SectionSearch, largest: int, counted: tuple[Coding, Coding, People | None], engine: Engine
+) -> DuckFound:
     """Search the groups of a table once more."""
     searcher = DuckSearcher(engine)
-    searcher.count_units(*coding)
+    searcher.count_units(*counted)
     return searcher.search_sections(search, largest)
 
 

@@ -21,7 +21,7 @@ from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
 from shoal.methods.shoaling.pricing import price_table
-from shoal.methods.shoaling.problem import prepare
+from shoal.methods.shoaling.problem import Extent
 from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS
 from shoal.models import Basis, Distributions
@@ -38,6 +38,7 @@ from shoal.schema import Role, Schema
 from shoal.tables.sources.base import Dealing, Source
 from shoal.tables.sources.dealing import Engine
 from shoal.tables.table import Table
+from shoal.tables.values.people import People
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,6 +93,7 @@ class InPlace:
         search: What searches a section.
         job: The job.
         refusal: Why limits may be too narrow, if no plan of windows keeps to them.
+        people: The column of people.
     """
 
     plan: Plan
@@ -99,6 +101,7 @@ class InPlace:
     search: SectionSearch
     job: Job
     refusal: InfeasibleError | None = None
+    people: People | None = None
 
     @property
     def n_rows(self) -> int:
@@ -139,6 +142,7 @@ class InPlace:
             entries=(none, none.astype(np.int64), none),
             cells={name: (texts, none) for name, (texts, _) in dealing.cells.items()},
             searched=found.ranked(ranks),
+            people=self.people,
         )
         return replace(release, recoding=recoding, joint=(n_exact, n_starred))
 
@@ -155,7 +159,10 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     names = [column.name for column in schema.qi]
     names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
     columns = searcher.count_columns(names)
-    if prod(len(texts) for texts, _ in columns.values()) <= sections.LARGEST_SECTION:
+    people = next((People(name, tuple(schema.missing)) for name in schema.names(Role.PERSON)), None)
+    counts = CodeCounts.by(searcher, names, people)
+    most = prod([*(len(texts) for texts, _ in columns.values()), *counts.people_by.values()])
+    if most <= sections.LARGEST_SECTION:
         return None
     places, weights = couple([counts for _, counts in columns.values()])
     cells = {name: texts.gather(place) for (name, (texts, _)), place in zip(columns.items(), places, strict=True)}
@@ -163,7 +170,6 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in names))
     accepted = tuple(name for name in job.request.accept_unique if name in names)
     request = replace(job.request, accept_unique=accepted)
-    counts = CodeCounts(searcher)
     try:
         plan = plan_run(
             table,
@@ -174,7 +180,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
             job.run,
             job.hierarchies,
             must_search=True,
-            pairs_of=counts.pairs,
+            joint=counts,
         )
     except InputError as error:  # the rows of the stand-in are not those of the table
         raise error.without_rows() from None
@@ -182,41 +188,37 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     if any(limit.most for limit in limits):  # a plan of sets lends single rows
         return None
     k = max(model.minimum_size for model in plan.models)
-    n_tuples, rarest = counts.of(encoded)
+    found = counts.of(encoded)
     # The same sections as in memory. Sections of units are asked whether they fail; those of tuples must have k rows.
-    too_large = not encoded.counted and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
-    if n_tuples <= sections.LARGEST_SECTION or too_large:
+    by_units = bool(encoded.counted) or people is not None
+    too_large = not by_units and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
+    if found.units <= sections.LARGEST_SECTION or too_large:
         return None
     refusal = counts.check_limits(plan) if limits else None
-    check_models(method, encoded, plan.models)
     plan = replace(plan, encoded=counts.completed(encoded))
-    search = _plan_search(plan, k, n_tuples)
-    if rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
+    check_models(method, plan.encoded, plan.models)
+    search = _plan_search(plan, k, Extent(found.units, found.tuples, people is not None))
+    if found.rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
         return None
-    return InPlace(plan, searcher, search, job, refusal)
+    return InPlace(plan, searcher, search, job, refusal, people)
 
 
-def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
+def _plan_search(plan: Plan, k: int, extent: Extent) -> SectionSearch:
     """Return what searches a section of a table of so many tuples or units."""
     encoded, method = plan.encoded, plan.method
     assert isinstance(method, Shoaling)
     run = Run(seed=plan.run.seed, weights=plan.run.weights, rules=plan.run.rules, limits=plan.run.limits)
     pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
-    effort = suited(EFFORTS[method.effort], prepare(encoded, k, plan.models, run, pricing=pricing), n_tuples)
+    effort = suited(EFFORTS[method.effort], pricing.prices, extent)
     sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
     whole = replace(encoded, dictionaries=(), others={}, counted=(), sensitive=sensitive)
-    ends = plan.request.ends or ""
-    return SectionSearch(
-        method,
-        SectionPlan(pricing, Distributions.of(encoded), effort, k, 1),
-        whole,
-        plan.models,
-        run,
-        plan.schema,
-        ends,
-        plan.request.k,
-        movements(whole, plan.schema, ends or EXACT, plan.request.k),
-    )
+    schema, ends, own_k = plan.schema, plan.request.ends or "", plan.request.k
+    moves = movements(whole, schema, ends or EXACT, own_k)
+    if extent.by_person:  # later, nobody may be there to count people
+        for move in moves:
+            move.prepare()
+    section = SectionPlan(pricing, Distributions.of(encoded), effort, k, 1)
+    return SectionSearch(method, section, whole, plan.models, run, schema, ends, own_k, moves, extent.by_person)
 
 
 def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
@@ -225,13 +227,14 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance:
         return False
     is_limited = any(any(column.limits) for column in schema.qi)
-    if schema.names(Role.PERSON) or (is_limited and schema.names(Role.PERSONAL_K)):
+    tells_apart = bool(schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K))
+    if is_limited and tells_apart:
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
     if request.suppression_limit or request.target or request.has_centers or request.bound:
         return False
-    beyond_tuples = job.models or is_limited or schema.names(Role.PERSONAL_K) or run.rules or run.derive_weights
+    beyond_tuples = job.models or is_limited or tells_apart or run.rules or run.derive_weights
     return isinstance(source, UnitSearcher) or not beyond_tuples
 
 

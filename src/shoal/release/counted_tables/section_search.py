@@ -71,6 +71,7 @@ class SectionSearch:
         ends: The ends of ranges.
         k: How many rows must share an end.
         moves: How the ends of ranges move.
+        by_person: Whether people tell the rows of a tuple apart as well.
     """
 
     method: Shoaling
@@ -82,6 +83,7 @@ class SectionSearch:
     ends: str
     k: int
     moves: tuple[Movement, ...]
+    by_person: bool = False
 
     @cached_property
     def axes(self) -> list[Axis]:
@@ -90,8 +92,8 @@ class SectionSearch:
 
     @property
     def by_units(self) -> bool:
-        """Whether models tell the rows of a tuple apart: units, not tuples, are then counted, cut and searched."""
-        return bool(self.whole.sensitive) or self.whole.personal_k is not None
+        """Whether models or people tell the rows of a tuple apart: units are then counted, cut and searched."""
+        return bool(self.whole.sensitive) or self.whole.personal_k is not None or self.by_person
 
     def fails(self, tuples: NDArray[np.int32], beside: NDArray[np.int32], counts: NDArray[np.int64]) -> bool:
         """Say whether no grouping of a section can pass the models; the arguments are those of `group`."""
@@ -119,7 +121,8 @@ class SectionSearch:
             tuples: Its tuples, sorted; or the tuples of its units, which are sorted by tuple and then by `beside`.
             counts: The rows of each.
             number: The number of the section.
-            beside: For each unit, the codes of the sensitive columns that models count, and the rank of its personal k.
+            beside: For each unit, the codes of the sensitive columns that models count, the rank of its personal k, and
+                its person.
 
         Raises:
             InfeasibleError: No groups that pass were found; search the section that this one was cut from.
@@ -187,6 +190,8 @@ class SectionSearch:
             weights=counts,
             sensitive=tuple(sensitive),
             personal_k=None if personal_k is None else self.plan.whole.personal_ks[beside[:, len(sensitive)]],
+            people=np.ascontiguousarray(beside[:, -1]) if self.by_person else None,
+            counted_people=None,
         )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shoal.metrics.association import Pairs
 from shoal.spark.counting import added_up, counted_by
 from shoal.spark.jobs import kernel_of_batches, polars_of
+from shoal.spark.search.people import CodedPeople
 from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:
@@ -26,13 +27,17 @@ Codes = NDArray[np.int32]
 Coding = Mapping[str, tuple["pl.Series", Codes]]
 
 
-def count_codes(cells: Cells, coding: Coding, beside: Coding) -> tuple[DataFrame, Packing]:
-    """Count the rows by the codes of quasi-identifiers and of columns beside them: packed units, and n."""
+def count_codes(
+    cells: Cells, coding: Coding, beside: Coding, people: CodedPeople | None = None
+) -> tuple[DataFrame, Packing]:
+    """Count the rows by the codes of quasi-identifiers, of columns beside them, and of people: packed units, and n."""
     from pyspark.sql import functions as F  # noqa: N812
 
     dictionaries = {**coding, **beside}
-    packing = Packing.of([int(codes.max(initial=0)) + 1 for _, codes in dictionaries.values()], len(coding))
-    tables = list(dictionaries.values())
+    cards = [int(codes.max(initial=0)) + 1 for _, codes in dictionaries.values()]
+    packing, tables = Packing.of(cards, len(coding)), list(dictionaries.values())
+    person = [] if people is None else [f"c{len(tables)}"]
+    keys = [*packing.names, *("cell" for _ in person)]
 
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         import polars as pl
@@ -44,13 +49,17 @@ def count_codes(cells: Cells, coding: Coding, beside: Coding) -> tuple[DataFrame
                 own = frame
                 for i, table in enumerate(coding):
                     own = own.join(table, on=f"c{i}", how="left", maintain_order="left")
-                yield own.select(packing.packed())
+                yield own.select(*packing.packed(), *(pl.col(name).alias("cell") for name in person))
 
-        return added_up(counted_by(coded(), packing.names), packing.names)
+        return added_up(counted_by(coded(), keys), keys)
 
-    schema = ", ".join([*(f"{name} bigint" for name in packing.names), "n bigint"])
-    counted = cells.mapped(list(dictionaries), kernel, schema)
-    return counted.groupBy(*packing.names).agg(F.sum("n").alias("n")), packing
+    schema = ", ".join([*(f"{name} bigint" for name in packing.names), *("cell string" for _ in person), "n bigint"])
+    names = [*dictionaries, *([] if people is None else [people.people.name])]
+    counted = cells.mapped(names, kernel, schema)
+    if people is None:
+        return counted.groupBy(*keys).agg(F.sum("n").alias("n")), packing
+    whole = Packing.of([*cards, people.n_people], len(coding))
+    return people.added(counted, whole).groupBy(*whole.names).agg(F.sum("n").alias("n")), whole
 
 
 def count_pairs(units: DataFrame, packing: Packing) -> Pairs:
@@ -107,8 +116,8 @@ def count_together(units: DataFrame, packing: Packing, places: Sequence[int]) ->
     return found.select(keys).to_numpy().astype(np.int32), found["n"].to_numpy().astype(np.int64)
 
 
-def find_largest(units: DataFrame, packing: Packing) -> list[Codes]:
-    """Return the largest code of the last column that occurs with each code of each quasi-identifier."""
+def find_largest(units: DataFrame, packing: Packing, place: int) -> list[Codes]:
+    """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
     from pyspark.sql import functions as F  # noqa: N812
 
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -118,7 +127,7 @@ def find_largest(units: DataFrame, packing: Packing) -> list[Codes]:
         for frame in frames:
             codes = packing.codes(frame)
             for column, own in enumerate(largest):
-                np.maximum.at(own, codes[:, column], codes[:, -1])
+                np.maximum.at(own, codes[:, column], codes[:, packing.n_keys + place])
         for column, own in enumerate(largest):
             code = np.flatnonzero(own >= 0).astype(np.int32)
             yield pl.DataFrame({"column": np.full(len(code), column, np.int32), "code": code, "largest": own[code]})

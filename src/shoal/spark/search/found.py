@@ -17,6 +17,7 @@ from shoal.rules import RuleVerdict
 from shoal.spark.counting import added_up
 from shoal.spark.jobs import kernel_of_batches, polars_of
 from shoal.spark.search.cutting import Run
+from shoal.spark.search.people import CodedPeople
 from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:
@@ -42,10 +43,12 @@ class SearchedGroups:
     Attributes:
         packing: How tuples or units are packed.
         entries: The packed tuple or unit, several, place, rows and ranks of each entry.
+        people: The codes of people, if units are told apart by them.
     """
 
     packing: Packing
     entries: DataFrame
+    people: CodedPeople | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class SparkFound:
     singled: Singled
     verdicts: tuple[RuleVerdict, ...]
     run: Run
+    people: CodedPeople | None = None
 
     @classmethod
     def of(
@@ -131,7 +135,8 @@ class SparkFound:
 
     def ranked(self, ranks: Sequence[NDArray[np.int32]]) -> SearchedGroups:
         """Return the groups with the ranks of their cells."""
-        return SearchedGroups(self.packing, self._mapped(ranks, {}, [*self.packing.names, "several", "place"]))
+        entries = self._mapped(ranks, {}, [*self.packing.names, "several", "place"])
+        return SearchedGroups(self.packing, entries, self.people)
 
     def _mapped(
         self, ranks: Sequence[NDArray[np.int32]], flags: Mapping[str, Sequence[NDArray[np.bool_]]], kept: list[str]

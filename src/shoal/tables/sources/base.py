@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.tables.table import Table
+    from shoal.tables.values.people import People
 
 __all__ = [
     "SAMPLE",
@@ -155,6 +156,7 @@ class Dealing:
         layout: How the file shows these columns.
         searched: The groups as the engine has them, if it searched the sections itself; there are no tuples, entries
             and places of groups here then.
+        people: The column of people, if the engine codes it itself. It tells tuples apart as well, after `codes`.
     """
 
     names: tuple[str, ...]
@@ -164,6 +166,17 @@ class Dealing:
     cells: Mapping[str, tuple[pl.Series, NDArray[np.int32]]] = field(repr=False)
     layout: FileLayout = field(default_factory=FileLayout, repr=False)
     searched: Any = field(default=None, repr=False)
+    people: People | None = None
+
+    @property
+    def keyed(self) -> list[str]:
+        """The columns that tell tuples apart."""
+        return [*self.codes, *([] if self.people is None else [self.people.name])]
+
+    @property
+    def held_back(self) -> list[str]:
+        """Those of them that are not released: people come before the k of rows."""
+        return [name for name in self.keyed if name not in self.names][::-1]
 
 
 class Witness(NamedTuple):

@@ -7,7 +7,7 @@ each row stands what it was made from, which the gate asks for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -20,6 +20,8 @@ from shoal.tables.formats.writers import create
 from shoal.tables.sorting import Packing, number_rows
 from shoal.tables.sources.base import Dealing, Verifier, Witness
 from shoal.tables.sources.duck.file_columns import FileColumn, Other, file_columns
+from shoal.tables.sources.duck.origins import Origins, packing_of, spelled_columns, stated_columns
+from shoal.tables.sources.duck.people import all_ids, load_people
 from shoal.tables.sources.duck_session import literal
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from shoal.tables.sources.duck_session import DuckSession
     from shoal.tables.sources.numbering import Numbering
+    from shoal.tables.values.people import People
 
 __all__ = ["DuckDealer", "Engine", "SearchedGroups", "load_codes"]
 
@@ -162,8 +165,11 @@ class DuckDealer:
         dealing = self._dealing
         if dealing is None:
             raise InternalError("no rows were dealt.")
-        texts = {name: dealing.codes[name][0].to_list() for name in _stated(dealing)}
-        origins = _Origins.of(dealing)
+        texts = {
+            name: dealing.codes[name][0].to_list() if name in dealing.codes else all_ids(self._engine, name)
+            for name in stated_columns(dealing)
+        }
+        origins = Origins.of(dealing)
 
         layout = dealing.layout
 
@@ -183,7 +189,7 @@ class DuckDealer:
                 yield [*block, *([([], frame["line"].to_numpy())] if layout.keep_order else [])]
 
         further = [*(["g"] if layout.centers else []), *(["line"] if layout.keep_order else [])]
-        columns = [*origins.packing.names, *(f"s{i}" for i in _spelled(dealing)), *further]
+        columns = [*origins.packing.names, *(f"s{i}" for i in spelled_columns(dealing)), *further]
         chunks = (
             [*origins.places(frame), *(frame[name].to_numpy() for name in further)]
             for frame in self._slices(self._stored, columns)
@@ -204,10 +210,10 @@ class DuckDealer:
 
     def _deal(self, dealing: Dealing, columns: Sequence[FileColumn]) -> None:
         """Store the rows in the order of the file: group, packed tuple and what else is needed of each."""
-        ask, others, packing = self._engine.session.ask, self._others, _packing(dealing)
-        spelled, tuples = [f"s{i}" for i in _spelled(dealing)], packing.names
-        joins = load_codes(self._engine, dealing.codes)
-        keys = packing.packed_in_sql([f"m{i}.code" for i in range(len(dealing.codes))])
+        ask, others, packing = self._engine.session.ask, self._others, packing_of(dealing)
+        spelled, tuples = [f"s{i}" for i in spelled_columns(dealing)], packing.names
+        joins = load_codes(self._engine, dealing.codes, dealing.people)
+        keys = packing.packed_in_sql([f"m{i}.code" for i in range(len(joins))])
         joins += [f"join {other.table} on {other.table}.cell = t.c{self._column(n)}" for n, other in others.items()]
         of_others = list(dict.fromkeys(column for other in others.values() for column in (other.kept, other.shown)))
         of_others += ["line"] if dealing.layout.keep_order else []
@@ -257,7 +263,7 @@ class DuckDealer:
         place -= np.repeat(place[starts], lengths)
         single = lengths == 1
         only = pl.DataFrame({"g": groups[starts]}).with_columns(pl.when(pl.Series(single)).then("g").alias("g"))
-        packing = _packing(dealing)
+        packing = packing_of(dealing)
         keys = dict(zip(packing.names, packing.pack(list(dealing.tuples.T)), strict=True))
         self._engine.session.load("tuples", pl.DataFrame(keys).with_columns(only["g"]))
         several = ~np.repeat(single, lengths)
@@ -315,8 +321,10 @@ class DuckDealer:
         return ", ".join(Packing.of(cards).packed_in_sql(keys) if all(cards) else keys)
 
 
-def load_codes(engine: Engine, dictionaries: Mapping[str, tuple[pl.Series, Ints]]) -> list[str]:
-    """Make the tables m0, m1 and so on, the codes of cells.
+def load_codes(
+    engine: Engine, dictionaries: Mapping[str, tuple[pl.Series, Ints]], people: People | None = None
+) -> list[str]:
+    """Make the tables m0, m1 and so on, the codes of cells; the last one has those of people.
 
     Returns:
         The joins of these tables with the cells as t.
@@ -332,63 +340,8 @@ def load_codes(engine: Engine, dictionaries: Mapping[str, tuple[pl.Series, Ints]
         places = np.arange(len(cells), dtype=np.int32)
         engine.session.load(f"m{i}", pl.DataFrame({"cell": keys, f"s{i}": places, "code": codes}))
         joins.append(f"join m{i} on m{i}.cell = t.c{engine.names.index(name)}")
+    if people is not None:
+        load_people(engine, people)
+        own, cell = f"m{len(joins)}", f"t.c{engine.names.index(people.name)}"
+        joins.append(f"join (select cell, place as s{len(joins)}, code from people) as {own} on {own}.cell = {cell}")
     return joins
-
-
-def _packing(dealing: Dealing) -> Packing:
-    """Return how the tuples or units of a dealing are packed."""
-    n_keys = sum(name in dealing.cells for name in dealing.codes)
-    return Packing.of([int(codes.max(initial=0)) + 1 for _, codes in dealing.codes.values()], n_keys)
-
-
-def _stated(dealing: Dealing) -> list[str]:
-    """Return the columns whose cells are stated beside each row: the quasi-identifiers, and those not released."""
-    held_back = [name for name in dealing.codes if name not in dealing.names]
-    return [*(name for name in dealing.names if name in dealing.cells and name in dealing.codes), *held_back]
-
-
-def _spelled(dealing: Dealing) -> list[int]:
-    """Return the columns to state of which some code has several cells, by their places in `codes`."""
-    stated = _stated(dealing)
-    return [
-        i
-        for i, (name, (_, codes)) in enumerate(dealing.codes.items())
-        if name in stated and len(np.unique(codes)) < len(codes)
-    ]
-
-
-@dataclass(frozen=True)
-class _Origins:
-    """The cells behind rows.
-
-    Attributes:
-        packing: How tuples are packed.
-        columns: The columns to state, by their places in `Dealing.codes`: the place of the cell of each code, or None
-            if a code has several cells.
-    """
-
-    packing: Packing
-    columns: dict[int, Ints | None]
-
-    @classmethod
-    def of(cls, dealing: Dealing) -> _Origins:
-        """Prepare to state the cells of a dealing."""
-        spelled, places = _spelled(dealing), {name: i for i, name in enumerate(dealing.codes)}
-        stated = {places[name]: dealing.codes[name] for name in _stated(dealing)}
-        columns = {i: None if i in spelled else _cell_of_code(*known) for i, known in stated.items()}
-        return cls(_packing(dealing), columns)
-
-    def places(self, frame: pl.DataFrame) -> list[Ints]:
-        """Return the cells behind stored rows, column by column: their places among the cells of the source."""
-        tuples = self.packing.codes(frame)
-        return [
-            frame[f"s{i}"].to_numpy().astype(np.int32) if cell_of is None else cell_of[tuples[:, i]]
-            for i, cell_of in self.columns.items()
-        ]
-
-
-def _cell_of_code(cells: pl.Series, codes: Ints) -> Ints:
-    """Return the place among the cells of each code, if every code has one cell."""
-    place = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int32)
-    place[codes] = np.arange(len(cells), dtype=np.int32)
-    return place

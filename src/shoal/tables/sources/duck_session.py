@@ -110,6 +110,7 @@ class DuckSession:
         import duckdb
 
         self.folder = folder
+        self.kept: dict[str, tuple[object, int]] = {}  # by table that is kept, what it was made for, and a figure
         self._place, self.watch = place, watch
         config: dict[str, Any] = {
             "temp_directory": str(folder),

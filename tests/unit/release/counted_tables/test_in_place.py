@@ -21,6 +21,7 @@ from shoal.metrics.association import Pairs
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import added_figures
+from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.in_place import cells_of, couple, plan_in_place
 from shoal.release.counted_tables.section_search import (
@@ -32,6 +33,7 @@ from shoal.release.counted_tables.section_search import (
 from shoal.release.job import Job
 from shoal.settings.keywords import settings_from
 from shoal.tables.formats.writers import write_csv
+from shoal.tables.values.people import People, person_codes
 from tests.contract.test_dealing import AGES, QI, odd_table
 
 GIVEN: dict[str, Any] = {
@@ -88,19 +90,44 @@ class Engine:
         return {name: (own[name], own["len"].to_numpy().astype(np.int64)) for name, own in counted.items()}
 
     def count_tuples(self, codes: Coding) -> tuple[int, int]:
-        return self.count_units(codes, {})
+        found = self.count_units(codes, {})
+        return found.tuples, found.rarest
 
-    def count_units(self, coding: Coding, beside: Coding) -> tuple[int, int]:
+    def code_people(self, people: People) -> int:
+        ids = self._frame[people.name].unique().sort()
+        codes = dict(zip(ids.to_list(), person_codes(ids, people.missing).tolist(), strict=True))
+        self._people = self._frame[people.name].replace_strict(codes).alias("person")
+        return self._people.n_unique()
+
+    def count_lone_rows(self, names: Sequence[str]) -> list[int]:
+        rows = self._frame.with_columns(self._people)
+        held = [rows.group_by(name).agg(pl.len(), pl.col("person").n_unique()) for name in names]
+        return [int(each.filter(pl.col("person") == 1)["len"].sum()) for each in held]
+
+    def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
         rows = [
             self._frame[name].replace_strict(dict(zip(texts.to_list(), own.tolist(), strict=True))).to_numpy()
             for name, (texts, own) in (coding | beside).items()
         ]
+        rows += [] if people is None else [self._people.to_numpy()]
         self._n_keys = len(coding)
         self._cards = [int(own.max()) + 1 for _, own in coding.values()]
         self._units, counts = np.unique(np.column_stack(rows).astype(np.int32), axis=0, return_counts=True)
         self._counts = counts.astype(np.int64)
-        _, of_units = np.unique(self._units[:, : self._n_keys], axis=0, return_inverse=True)
-        return len(self._units), int(np.bincount(of_units.reshape(-1), self._counts).min())
+        tuples, of_units = np.unique(self._units[:, : self._n_keys], axis=0, return_inverse=True)
+        sizes = np.bincount(of_units.reshape(-1), self._counts)
+        if people is not None:
+            pairs = np.unique(np.column_stack([of_units.reshape(-1), self._units[:, -1]]), axis=0)
+            sizes = np.bincount(pairs[:, 0])
+        return UnitCounts(len(self._units), len(tuples), int(sizes.min()))
+
+    def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
+        counted = []
+        for place, own in runs.items():
+            run = np.append(own, np.int32(-1))[np.minimum(self._units[:, place], len(own))]
+            pairs = np.unique(np.column_stack([run, self._units[:, -1]])[run >= 0], axis=0)
+            counted.append(np.bincount(pairs[:, 0], minlength=int(own.max()) + 1).astype(np.int64))
+        return counted
 
     def count_pairs(self) -> Pairs:
         found = {}
@@ -116,10 +143,10 @@ class Engine:
     def meets(self, search: SectionSearch) -> bool:
         return search.meets(self._units[:, : self._n_keys], self._units[:, self._n_keys :], self._counts)
 
-    def largest_beside(self) -> list[NDArray[np.int32]]:
+    def largest_beside(self, place: int) -> list[NDArray[np.int32]]:
         found = [np.zeros(card, dtype=np.int32) for card in self._cards]
         for a, largest in enumerate(found):
-            np.maximum.at(largest, self._units[:, a], self._units[:, -1])
+            np.maximum.at(largest, self._units[:, a], self._units[:, self._n_keys + place])
         return found
 
     def search_sections(self, search: SectionSearch, largest: int) -> Groups:
@@ -183,6 +210,13 @@ MORE: dict[str, dict[str, Any]] = {
         "models": [shoal.TCloseness("disease", t=0.1)],
     },
     "own k": {"k_column": "own k", "drop": ["z other", "number", "name", "who"]},
+    "people": {"person": "who", "drop": ["z other", "number", "name", "own k"]},
+    "people, own k and a model": {
+        "person": "who",
+        "k_column": "own k",
+        "drop": ["z other", "number", "name"],
+        "models": [shoal.LDiversity("disease", l=3)],
+    },
 }
 
 
@@ -227,7 +261,11 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
     },
     "limit of a set": {"max_width": {"age": "4"}},
     "all groups": {"models": [shoal.AverageRisk(0.1)]},
-    "people": {"person": "who", "drop": ["z other", "number", "name", "own k"]},
+    "limits of people": {
+        "person": "who",
+        "max_width": {"Age": "20"},
+        "drop": ["z other", "number", "name", "own k"],
+    },
     "suppression": {"suppression_limit": 0.1},
     "method": {"method": "mondrian", "effort": None},
     "one section": {"qi": ["Age"], "drop": [*GIVEN["drop"], *QI[1:]]},

@@ -1,0 +1,167 @@
+"""People on executors: their ids as codes, and what is counted of them. The driver sees numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.spark.counting import added_up, counted_by
+from shoal.spark.jobs import kernel_of_batches, polars_of
+from shoal.tables.sorting import Packing
+from shoal.tables.values.people import People, persons_of
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import DataFrame
+
+    from shoal.spark.cells import Cells
+
+__all__ = ["CodedPeople", "code_people", "count_in_runs", "count_lone_rows", "person_in_sql"]
+
+
+@dataclass(frozen=True)
+class CodedPeople:
+    """The column of people as codes.
+
+    Attributes:
+        people: The column.
+        codes: Its distinct cells as `cell`, and the code of the person of each as `code`.
+        n_people: The number of people.
+    """
+
+    people: People
+    codes: DataFrame
+    n_people: int
+
+    def added(self, rows: DataFrame, packing: Packing) -> DataFrame:
+        """Return rows with packed codes, in whose last number the code of the person takes the place of `cell`.
+
+        Args:
+            rows: Packed codes of all columns but that of people, and `cell`.
+            packing: How all of them are packed.
+        """
+        from pyspark.sql import functions as F  # noqa: N812
+
+        last, code = packing.names[-1], F.col("code").cast("bigint")
+        joined = rows.join(self.codes, "cell")
+        if len(packing.parts[-1]) > 1:
+            code = F.col(last) * packing.cards[-1] + code
+        return joined.withColumn(last, code).drop("cell", "code")
+
+
+def code_people(cells: Cells, people: People) -> tuple[CodedPeople, list[DataFrame]]:
+    """Give every person a code, as `person_codes` does; return them, and the frames that are kept for it."""
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as F  # noqa: N812
+
+    missing = people.missing
+
+    def read(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        for frame in added_up(counted_by(frames, ["c0"]), ["c0"]):
+            cell = frame["c0"].alias("cell")
+            yield cell.to_frame().with_columns(persons_of(cell, missing).alias("person"))
+
+    ids = cells.mapped([people.name], read, "cell string, person string").distinct().persist(StorageLevel.DISK_ONLY)
+    firsts = ids.groupBy("person").agg(F.min("cell").alias("first")).orderBy("first").persist(StorageLevel.DISK_ONLY)
+    starts, n_people = _starts(firsts)
+
+    def number(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        first = starts.get(_part_number(), 0)
+        for frame in frames:
+            codes = pl.Series("code", np.arange(first, first + frame.height, dtype=np.int32))
+            first += frame.height
+            yield frame.select("person").with_columns(codes)
+
+    numbered = firsts.select("person", "first").mapInArrow(kernel_of_batches(number), "person string, code int")
+    coded = ids.join(numbered, "person").select("cell", "code").persist(StorageLevel.DISK_ONLY)
+    return CodedPeople(people, coded, n_people), [ids, firsts, coded]
+
+
+def _starts(frame: DataFrame) -> tuple[dict[int, int], int]:
+    """Return the number of rows before each part of a sorted frame, and that of all rows."""
+
+    def count(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        yield pl.DataFrame({"part": [_part_number()], "n": [sum(each.height for each in frames)]})
+
+    counts = polars_of(frame.mapInArrow(kernel_of_batches(count), "part bigint, n bigint")).sort("part")
+    ends = counts["n"].cum_sum()
+    return dict(zip(counts["part"].to_list(), (ends - counts["n"]).to_list(), strict=True)), int(counts["n"].sum())
+
+
+def _part_number() -> int:
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    assert task is not None
+    number: int = task.partitionId()
+    return number
+
+
+def person_in_sql(packing: Packing) -> Any:
+    """Return the code of the person as a column over packed units."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    last = F.col(packing.names[-1])
+    return last if len(packing.parts[-1]) == 1 else last % packing.cards[-1]
+
+
+def count_in_runs(units: DataFrame, packing: Packing, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
+    """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
+    import polars as pl
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        for frame in frames:
+            codes = packing.codes(frame)
+            for place, own in runs.items():
+                run = np.append(own, np.int32(-1))[np.minimum(codes[:, place], len(own))]
+                pairs = pl.DataFrame({"run": run, "person": codes[:, -1]}).filter(pl.col("run") >= 0).unique()
+                yield pairs.select(pl.lit(place, pl.Int32).alias("place"), "run", "person")
+
+    pairs = units.mapInArrow(kernel_of_batches(kernel), "place int, run int, person int").distinct()
+    found = polars_of(pairs.groupBy("place", "run").count())
+    counted = []
+    for place, own in runs.items():
+        counts, of_place = (
+            np.zeros(int(own.max(initial=-1)) + 1, dtype=np.int64),
+            found.filter(pl.col("place") == place),
+        )
+        counts[of_place["run"].to_numpy()] = of_place["count"].to_numpy()
+        counted.append(counts)
+    return counted
+
+
+def count_lone_rows(cells: Cells, names: Sequence[str], coded: CodedPeople) -> list[int]:
+    """Count for each column the rows whose cell no other person has."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    keys = ["column", "value", "cell"]
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        def counted(frame: pl.DataFrame) -> pl.DataFrame:
+            return pl.concat(
+                frame.group_by(pl.col(f"c{i}").alias("value"), pl.col(f"c{len(names)}").alias("cell"))
+                .agg(pl.len().cast(pl.Int64).alias("n"))
+                .select(pl.lit(i, pl.Int32).alias("column"), "value", "cell", "n")
+                for i in range(len(names))
+            )
+
+        return added_up(map(counted, frames), keys)
+
+    counts = cells.mapped([*names, coded.people.name], kernel, "column int, value string, cell string, n bigint")
+    by_value = counts.join(coded.codes, "cell").groupBy("column", "value")
+    held = by_value.agg(F.sum("n").alias("n"), F.min("code").alias("least"), F.max("code").alias("last"))
+    lone = held.where(F.col("least") == F.col("last")).groupBy("column").agg(F.sum("n").alias("n"))
+    found = dict(polars_of(lone).select("column", "n").iter_rows())
+    return [int(found.get(i, 0)) for i in range(len(names))]

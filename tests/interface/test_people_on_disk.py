@@ -1,0 +1,136 @@
+"""On DuckDB, the people of a table of several sections are counted on disk; the bytes are those of memory."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import InfeasibleError
+from shoal.methods import sections
+from shoal.tables.formats import blocks
+from shoal.tables.formats.writers import write_csv
+from shoal.tables.sources import numbering
+from shoal.tables.sources.duck import people
+from shoal.tables.sources.duck_session import DuckSession
+from tests.contract.test_dealing import AGES, odd_table
+from tests.interface import test_sections_on_disk
+from tests.interface.test_sections_on_disk import GIVEN, LARGEST, MIXED, mixed_table, written
+
+searched = test_sections_on_disk.searched
+several_sections = test_sections_on_disk.several_sections
+OF_PEOPLE: dict[str, Any] = {"person": "who", "drop": ["name", "own k"]}
+
+
+def with_odd_ids(table: pl.DataFrame) -> pl.DataFrame:
+    """Write ids in several ways: with outer blanks, missing, composed or not, with leading zeros."""
+    draw = random.Random(4)
+
+    def spelled(number: int) -> str:
+        if number % 9 == 0:
+            return draw.choice(["", "NULL", " NULL", "  "])
+        name = [f"w{number}", f"w0{number}", f"m\u00fcller{number}", f"mu\u0308ller{number}"][number % 4]
+        return draw.choice([name, name, f" {name}", f"{name}\u00a0"])
+
+    ids = [spelled(draw.randrange(max(8, table.height // 3)) // 2) for _ in range(table.height)]
+    return table.with_columns(who=pl.Series(ids))
+
+
+CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
+    "people": (odd_table(1, 500), GIVEN | OF_PEOPLE | {"effort": "normal"}),
+    "odd ids, a hierarchy and diversity": (
+        with_odd_ids(odd_table(1, 500)),
+        GIVEN | OF_PEOPLE | {"hierarchies": {"Age": AGES}, "models": [shoal.LDiversity("disease", l=3)]},
+    ),
+    "odd ids, own k and closeness": (
+        with_odd_ids(odd_table(2, 500)),
+        GIVEN
+        | {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.TCloseness("disease", t=0.4)]},
+    ),
+    "numbers, dates, categories": (with_odd_ids(mixed_table(500)), MIXED | {"person": "who"}),
+}
+
+
+@pytest.mark.parametrize(("table", "given"), CASES.values(), ids=CASES)
+def test_release_has_the_bytes_of_memory(
+    table: pl.DataFrame, given: dict[str, Any], searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids as numbers, or as texts that Python normalises a few at a time; any threads, any memory limit."""
+    write_csv(table, tmp_path / "source.csv")
+    table.write_parquet(tmp_path / "source.parquet")
+    expected = written(tmp_path / "source.csv", tmp_path / "memory.csv", given)
+    monkeypatch.setattr(people, "SLICE_ROWS", 7)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 5_000)  # a column becomes text when a further block is read
+    for threads, limit, form, most in ((1, "500MB", "csv", 5), (4, "2GB", "parquet", numbering.MOST_TEXTS)):
+        monkeypatch.setattr(numbering, "MOST_TEXTS", most)
+        options: dict[str, Any] = {"engine": "duckdb", "memory": limit, "threads": threads}
+        assert written(tmp_path / f"source.{form}", tmp_path / "out.csv", given, **options) == expected
+    assert len(searched) == 2
+    assert searched[0] == searched[1] > 2
+
+
+def test_no_stage_of_the_search_has_all_people_in_memory(
+    searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until rows are dealt, what Python fetches from DuckDB or gives it is a section, or has a row for each cell."""
+    table = mixed_table(900).with_columns(pl.col("height").str.slice(0, 3), pl.col("born").str.slice(0, 4))
+    table = table.with_columns(who=pl.Series([f"w{i * 2 // 3}" for i in range(900)]).shuffle(3))
+    write_csv(table, tmp_path / "source.csv")
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 5_000)
+    monkeypatch.setattr(numbering, "MOST_TEXTS", 200)
+    heights: list[int] = []
+    fetch, load = DuckSession.fetch, DuckSession.load
+
+    def fetched(self: DuckSession, query: str) -> pl.DataFrame:
+        frame = fetch(self, query)
+        heights.append(frame.height)
+        return frame
+
+    def loaded(self: DuckSession, name: str, frame: pl.DataFrame) -> None:
+        heights.append(frame.height)
+        load(self, name, frame)
+
+    monkeypatch.setattr(DuckSession, "fetch", fetched)
+    monkeypatch.setattr(DuckSession, "load", loaded)
+    release = shoal.anonymize(tmp_path / "source.csv", engine="duckdb", **MIXED, person="who")
+    most_cells = sum(table[name].n_unique() for name in MIXED["qi"])
+    assert searched[0] >= 900 / LARGEST
+    assert release.measures.rows == 900
+    assert max(heights) <= max(most_cells, 900 // MIXED["k"]) < table["who"].n_unique()
+
+
+@pytest.mark.parametrize("n_people", [2, 5])
+def test_too_few_people_are_refused_as_in_memory(n_people: int, tmp_path: Path) -> None:
+    """Fewer than k, or than another model needs."""
+    table = mixed_table(300).with_columns(who=pl.Series([f"w{i % n_people}" for i in range(300)]))
+    write_csv(table, tmp_path / "source.csv")
+    given = MIXED | {"person": "who", "models": [shoal.MaximalRisk(0.1)]}
+    refusals = []
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(InfeasibleError) as refused:
+            written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine=engine)
+        refusals.append(str(refused.value))
+    assert refusals[0] == refusals[1]
+
+
+def test_table_of_k_people_in_each_tuple_is_released_as_it_is(searched: list[int], tmp_path: Path) -> None:
+    """Rows are enough in every tuple of the other table, but people are not."""
+    table = pl.DataFrame(
+        {
+            "q": [f"v{i % 40}" for i in range(400)],
+            "who": [f"w{i // 40}" for i in range(400)],
+            "disease": [f"d{i % 5}" for i in range(400)],
+        }
+    )
+    few = table.with_columns(who=pl.concat_str(pl.lit("w"), pl.col("q"), pl.int_range(400) // 160))
+    given = {"k": 4, "effort": "fast", "qi": ["q"], "sensitive": ["disease"], "person": "who"}
+    for number, each in enumerate((table, few)):
+        write_csv(each, tmp_path / f"{number}.csv")
+        expected = written(tmp_path / f"{number}.csv", tmp_path / "memory.csv", given)
+        assert written(tmp_path / f"{number}.csv", tmp_path / "out.csv", given, engine="duckdb") == expected
+        assert len(searched) == number
+    assert sections.LARGEST_SECTION == LARGEST
