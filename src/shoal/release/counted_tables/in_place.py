@@ -19,16 +19,14 @@ from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
 from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
-from shoal.methods.shoaling.pricing import price_table
-from shoal.methods.shoaling.problem import prepare
-from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
-from shoal.methods.shoaling.steps import EFFORTS
-from shoal.models import Basis, Distributions
+from shoal.methods.registry import DEFAULT
+from shoal.models import Basis
 from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck_search import DuckSearcher
 from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.release.counted_tables.sectioning import SECTIONINGS
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
 from shoal.report.public import public_column
@@ -150,7 +148,6 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     searcher = DuckSearcher(source) if isinstance(source, Engine) else source
     if not isinstance(searcher, Searcher) or not searcher.searches or not _is_in_reach(searcher, schema, job):
         return None
-    assert isinstance(method, Shoaling)
     names = [column.name for column in schema.qi]
     names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
     columns = searcher.count_columns(names)
@@ -183,31 +180,29 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     k = max(model.minimum_size for model in plan.models)
     n_tuples, rarest = counts.of(encoded)
     # The same sections as in memory. Sections of units are asked whether they fail; those of tuples must have k rows.
-    too_large = not encoded.counted and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
+    large_k = not encoded.counted and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
+    too_large = large_k and method.name == DEFAULT
     if n_tuples <= sections.LARGEST_SECTION or too_large:
         return None
     refusal = counts.check_limits(plan) if limits else None
     check_models(method, encoded, plan.models)
     plan = replace(plan, encoded=counts.completed(encoded))
-    search = _plan_search(plan, k, n_tuples)
+    search = _plan_search(plan, n_tuples)
     if rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
         return None
     return InPlace(plan, searcher, search, job, refusal)
 
 
-def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
+def _plan_search(plan: Plan, n_tuples: int) -> SectionSearch:
     """Return what searches a section of a table of so many tuples or units."""
-    encoded, method = plan.encoded, plan.method
-    assert isinstance(method, Shoaling)
+    encoded, method, models = plan.encoded, plan.method, plan.models
     run = Run(seed=plan.run.seed, weights=plan.run.weights, rules=plan.run.rules, limits=plan.run.limits)
-    pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
-    effort = suited(EFFORTS[method.effort], prepare(encoded, k, plan.models, run, pricing=pricing), n_tuples)
     sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
     return SectionSearch(
         method,
-        SectionPlan(pricing, Distributions.of(encoded), effort, k, 1),
+        SECTIONINGS[method.name].of(method, encoded, models, run, n_tuples),
         replace(encoded, dictionaries=(), others={}, counted=(), sensitive=sensitive),
-        plan.models,
+        models,
         run,
         plan.schema,
         plan.request.ends or "",
@@ -218,10 +213,10 @@ def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
 def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     """Say whether a section can be searched without the rows of the others."""
     method, request, run = job.method, job.request, job.run
-    if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance:
+    if method.name not in SECTIONINGS or not SECTIONINGS[method.name].suits(method):
         return False
     is_limited = any(any(column.limits) for column in schema.qi)
-    if schema.names(Role.PERSON) or (is_limited and schema.names(Role.PERSONAL_K)):
+    if schema.names(Role.PERSON) or (is_limited and (schema.names(Role.PERSONAL_K) or method.name != DEFAULT)):
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
