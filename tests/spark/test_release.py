@@ -103,6 +103,15 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["name", "who"],
     },
+    # Large segments are cut by counts: some cuts are refused, and those of a hierarchy have several parts.
+    "mondrian beside a model and own k": {
+        "method": "mondrian",
+        "effort": None,
+        "hierarchies": {"Age": AGES},
+        "models": [shoal.LDiversity("disease", l=10)],
+        "k_column": "own k",
+        "drop": ["name", "who"],
+    },
     "limits and derived weights": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}, "weights": "auto"},
 }
 

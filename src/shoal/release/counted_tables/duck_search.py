@@ -286,20 +286,27 @@ class _Section:
 
     def allows(self, cut: Cut) -> bool:
         """Say whether models allow a cut."""
+        return self.plan.passes(self._count_parts(cut))
+
+    def _count_parts(self, cut: Cut) -> Iterator[PartCounts]:
+        """Yield the rows of the parts of a cut, for each model that is asked."""
         if not self.plan.judged:
-            return True
+            return
         attribute, search_codes = self.plan.columns[cut.column]
-        self._load_codes(np.arange(len(search_codes)), cut.parts[search_codes])
-        counted, first = [], self.packing.n_keys
+        code, parts = self.packing.code_in_sql(attribute), cut.parts[search_codes]
+        if parts.max() == 1 and (np.diff(parts) >= 0).all():
+            part, join = f"({code} >= {np.argmax(parts)})::int as part", ""
+        else:
+            self._load_codes(np.arange(len(parts)), parts)
+            part, join = "part", f"join codes on codes.code = {code}"
         for places in self.plan.judged:
-            codes = [f"{self.packing.code_in_sql(first + place)} as b{place}" for place in places]
-            frame = self.session.fetch(
-                f"select {', '.join(['part', *codes])}, sum(n)::bigint as n from {self.table} "
-                f"join codes on codes.code = {self.packing.code_in_sql(attribute)} group by all"
-            )
-            beside = frame.select(f"b{place}" for place in places).to_numpy().astype(np.int32)
-            counted.append(PartCounts(frame["part"].to_numpy(), beside, frame["n"].to_numpy().astype(np.int64)))
-        return self.plan.passes(counted)
+            names = [f"b{place}" for place in places]
+            codes = [self.packing.code_in_sql(self.packing.n_keys + place) for place in places]
+            columns = ", ".join([part, *(f"{each} as {name}" for each, name in zip(codes, names, strict=True))])
+            query = f"select {columns}, sum(n)::bigint as n from {self.table} {join} group by all"
+            frame = self.session.fetch(query)
+            beside = frame.select(names).to_numpy().astype(np.int32)
+            yield PartCounts(frame["part"].to_numpy(), beside, frame["n"].to_numpy().astype(np.int64))
 
     def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[_Section, _Section]:
         """Cut the section by the codes of a column; its own table is gone then."""

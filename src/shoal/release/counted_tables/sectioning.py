@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -100,7 +100,7 @@ class Sectioning(Protocol):
             largest: The most tuples or units of a section that is not cut.
         """
 
-    def passes(self, counted: Sequence[PartCounts]) -> bool:
+    def passes(self, counted: Iterable[PartCounts]) -> bool:
         """Say whether models allow a cut; counted: for each entry of `judged`, the rows of the parts."""
 
     def codes(self, tuples: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -174,7 +174,7 @@ class ShoalingSections:
         """Yield the cut that lowers the mean price of a pair of tuples most."""
         return priced_cuts(histograms, self.plan.pricing.prices, largest)
 
-    def passes(self, counted: Sequence[PartCounts]) -> bool:
+    def passes(self, counted: Iterable[PartCounts]) -> bool:
         """Allow every cut: groups are judged after the search."""
         return True
 
@@ -257,7 +257,7 @@ class MondrianSections:
         """Yield the cuts that leave k rows in each part, in the order of the method."""
         return counted_cuts(histograms, self.attributes, self.k, CHOICES if self.models else 1)
 
-    def passes(self, counted: Sequence[PartCounts]) -> bool:
+    def passes(self, counted: Iterable[PartCounts]) -> bool:
         """Say whether every part passes the models."""
         columns = {column.name: column for column in self.sensitive}
         for model, (parts, codes, rows) in zip(self.models, counted, strict=True):
