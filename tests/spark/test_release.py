@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -14,11 +15,13 @@ import shoal
 import shoal.spark
 from shoal.errors import UsageError, VerificationError
 from shoal.methods import sections
+from shoal.methods.sections import Cut
 from shoal.release.job import Job
 from shoal.settings.keywords import settings_from
 from shoal.spark import cells, folder, reading
 from shoal.spark.engine import open_source, write_release
 from shoal.spark.parts import write_parts
+from shoal.spark.search.cutting import Cuts
 from shoal.tables.csv import read_csv
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.base import Dealing
@@ -104,6 +107,14 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["name", "who"],
     },
+    # Large segments are cut by counts; a cut is refused.
+    "mondrian beside a model and own k": {
+        "method": "mondrian",
+        "effort": None,
+        "models": [shoal.LDiversity("disease", l=10)],
+        "k_column": "own k",
+        "drop": ["name", "who"],
+    },
     "limits and derived weights": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}, "weights": "auto"},
 }
 
@@ -122,6 +133,14 @@ def test_executors_count_people(source: Path, spark: Any, tmp_path: Path) -> Non
     given = {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.LDiversity("disease", l=2)]}
     expected = in_memory(source, tmp_path / "memory.csv", **given)
     assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
+
+
+def test_every_part_of_a_cut_is_a_section() -> None:
+    """A cut of a hierarchy has several parts, which are separated by halves."""
+    cuts, codes = Cuts(), np.arange(5, dtype=np.int32).reshape(-1, 1)
+    part_of = cuts.separate(0, Cut(0, np.array([2, 0, 1, 3, 1], dtype=np.int32)), 0, 3)
+    assert [part_of[node] for node in cuts.nodes_of(codes).tolist()] == [2, 0, 1, 3, 1]
+    assert sorted(part_of) == sorted(cuts.numbers())
 
 
 DEALT = ("two models, suppression", "people, own k, suppression", "own k", "limits", "relaxed")

@@ -20,16 +20,15 @@ from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
 from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
-from shoal.methods.shoaling.pricing import price_table
+from shoal.methods.registry import DEFAULT
 from shoal.methods.shoaling.problem import Extent
-from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
-from shoal.methods.shoaling.steps import EFFORTS
-from shoal.models import Basis, Distributions
+from shoal.models import Basis
 from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck_search import DuckSearcher
 from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.release.counted_tables.sectioning import SECTIONINGS
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
 from shoal.report.public import public_column
@@ -155,7 +154,6 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     searcher = DuckSearcher(source) if isinstance(source, Engine) else source
     if not isinstance(searcher, Searcher) or not searcher.searches or not _is_in_reach(searcher, schema, job):
         return None
-    assert isinstance(method, Shoaling)
     names = [column.name for column in schema.qi]
     names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
     columns = searcher.count_columns(names)
@@ -191,25 +189,23 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     found = counts.of(encoded)
     # The same sections as in memory. Sections of units are asked whether they fail; those of tuples must have k rows.
     by_units = bool(encoded.counted) or people is not None
-    too_large = not by_units and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
+    large_k = not by_units and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
+    too_large = large_k and method.name == DEFAULT
     if found.units <= sections.LARGEST_SECTION or too_large:
         return None
     refusal = counts.check_limits(plan) if limits else None
     plan = replace(plan, encoded=counts.completed(encoded))
     check_models(method, plan.encoded, plan.models)
-    search = _plan_search(plan, k, Extent(found.units, found.tuples, people is not None))
+    search = _plan_search(plan, Extent(found.units, found.tuples, people is not None))
     if found.rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
         return None
     return InPlace(plan, searcher, search, job, refusal, people)
 
 
-def _plan_search(plan: Plan, k: int, extent: Extent) -> SectionSearch:
+def _plan_search(plan: Plan, extent: Extent) -> SectionSearch:
     """Return what searches a section of a table of so many tuples or units."""
-    encoded, method = plan.encoded, plan.method
-    assert isinstance(method, Shoaling)
+    encoded, method, models = plan.encoded, plan.method, plan.models
     run = Run(seed=plan.run.seed, weights=plan.run.weights, rules=plan.run.rules, limits=plan.run.limits)
-    pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
-    effort = suited(EFFORTS[method.effort], pricing.prices, extent)
     sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
     whole = replace(encoded, dictionaries=(), others={}, counted=(), sensitive=sensitive)
     schema, ends, own_k = plan.schema, plan.request.ends or "", plan.request.k
@@ -217,18 +213,19 @@ def _plan_search(plan: Plan, k: int, extent: Extent) -> SectionSearch:
     if extent.by_person:  # later, nobody may be there to count people
         for move in moves:
             move.prepare()
-    section = SectionPlan(pricing, Distributions.of(encoded), effort, k, 1)
-    return SectionSearch(method, section, whole, plan.models, run, schema, ends, own_k, moves, extent.by_person)
+    section = SECTIONINGS[method.name].of(method, encoded, models, run, extent)
+    return SectionSearch(method, section, whole, models, run, schema, ends, own_k, moves, extent.by_person)
 
 
 def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     """Say whether a section can be searched without the rows of the others."""
     method, request, run = job.method, job.request, job.run
-    if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance:
+    if method.name not in SECTIONINGS or not SECTIONINGS[method.name].suits(method):
         return False
     is_limited = any(any(column.limits) for column in schema.qi)
     tells_apart = bool(schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K))
-    if is_limited and tells_apart:
+    is_ours = method.name == DEFAULT
+    if (is_limited and (tells_apart or not is_ours)) or (schema.names(Role.PERSON) and not is_ours):
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False

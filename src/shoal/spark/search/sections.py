@@ -50,8 +50,8 @@ def search_sections(
     Raises:
         InfeasibleError: No groups that pass were found.
     """
-    cuts = cut_tuples(units, packing, search.plan.pricing, n_units, largest, run)
-    if search.by_units:
+    cuts = cut_tuples(units, packing, search.plan, n_units, largest, run)
+    if search.plan.may_fail and search.by_units:
         _join_failing(units, packing, search, cuts, run)
     numbers = cuts.numbers()
     pending = dict(numbers)
@@ -198,13 +198,13 @@ def _search(
 
 def _placed(units: DataFrame, packing: Packing, search: SectionSearch, cuts: Cuts, nodes: set[int]) -> DataFrame:
     """Return the tuples or units of some sections, with the node of each, spread over tasks."""
-    pricing = search.plan.pricing
+    plan = search.plan
 
     def place(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         import polars as pl
 
         for frame in frames:
-            section = pl.Series("section", cuts.nodes_of(pricing.codes(packing.tuples(frame))), dtype=pl.Int32)
+            section = pl.Series("section", cuts.nodes_of(plan.codes(packing.tuples(frame))), dtype=pl.Int32)
             yield frame.with_columns(section).filter(section.is_in(list(nodes)))
 
     columns = ", ".join([*(f"{name} bigint" for name in packing.names), "n bigint", "section int"])
