@@ -195,8 +195,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     if found.units <= sections.LARGEST_SECTION or too_large:
         return None
     refusal = counts.check_limits(plan) if limits else None
-    plan = replace(plan, encoded=counts.completed(encoded))
-    check_models(method, plan.encoded, plan.models)
+    check_models(method, encoded, plan.models)
     search = _plan_search(plan, k, Extent(found.units, found.tuples, people is not None))
     if found.rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
         return None
@@ -226,14 +225,14 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance:
         return False
     is_limited = any(any(column.limits) for column in schema.qi)
-    tells_apart = bool(schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K))
-    if is_limited and tells_apart:
+    if is_limited and schema.names(Role.PERSON):  # a plan of windows counts the people of each
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
     if request.suppression_limit or request.target or request.has_centers or request.bound:
         return False
-    beyond_tuples = job.models or is_limited or tells_apart or run.rules or run.derive_weights
+    tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
+    beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights
     return isinstance(source, UnitSearcher) or not beyond_tuples
 
 
