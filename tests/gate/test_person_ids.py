@@ -12,8 +12,10 @@ import pytest
 import shoal
 from shoal.errors import VerificationError
 from shoal.schema import Kind, Role, Schema
+from shoal.tables.sources.duck.people import MetIds
 from shoal.tables.values.people import person_codes
 from shoal.verification import SourceTable, gate, gate_dealt
+from shoal.verification.gate_streamed import tallies
 from shoal.verification.gate_streamed.parts import PERSON, SIZE, GroupCount, examine_groups
 
 SPELLINGS = ["P1", "P1 ", " P1", "\tP1"]
@@ -58,8 +60,8 @@ def test_one_person_is_no_group(first: list[str], engine: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("first", [SPELLINGS, ABSENT], ids=["spellings", "absent"])
-def test_gates_count_people(first: list[str], tmp_path: Path) -> None:
-    """Also if a wrong maker states one id as two."""
+def test_gates_count_people(first: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if a wrong maker states one id as two, if ids come with their rows, and if pairs go to files."""
     ages, ids, out = ["30"] * 4 + ["50"] * 6, ids_of(first), tmp_path / "out.csv"
     pl.DataFrame({"age": ages}).write_csv(out)
     claims = {"rows": 10, "groups": 2, "smallest_group": 4, "suppressed_rows": 0}
@@ -70,6 +72,12 @@ def test_gates_count_people(first: list[str], tmp_path: Path) -> None:
         stated = SimpleNamespace(texts=[["30", "50"], texts], chunks=iter([codes]), left_out=iter(()))
         verdict = gate_dealt(out, SCHEMA, 4, SourceTable(iter([(ages, texts)])), stated, claims)
         assert verdict.ok is ok, verdict.violations
+        with monkeypatch.context() as patch:
+            patch.setattr(tallies, "MOST_PAIRS", 2)
+            met, groups = MetIds(), np.array([0] * 4 + [1] * 6, dtype=np.int32)
+            chunks = ([groups[rows], met.places(pl.Series(texts[rows]))] for rows in (slice(0, 3), slice(3, 10)))
+            gathered = SimpleNamespace(texts=[["30", "50"], met], chunks=chunks, left_out=iter(()))
+            assert gate_dealt(out, SCHEMA, 4, SourceTable(iter([(ages, texts)])), gathered, claims) == verdict
         counts = [GroupCount((age,), PERSON, text, 1) for age, text in zip(ages, texts, strict=True)]
         counts += [GroupCount((age,), SIZE, "", 1) for age in ages]
         assert (examine_groups(counts, SCHEMA, 4, {}).small == 0) is ok

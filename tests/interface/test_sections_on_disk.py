@@ -96,12 +96,14 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         GIVEN | {"qi": ["Age", QI[2]], "drop": [*GIVEN["drop"], "age"], "models": [shoal.TCloseness("disease", t=0.1)]},
     ),
     "personal k": (odd_table(1, 900), GIVEN | {"k_column": "own k", "drop": ["name", "who"]}),
-    "limits beside a model": (
+    "limits beside a model and a personal k": (
         odd_table(1, 900),
         GIVEN
         | {
             "max_width": {"Age": "20"},
             "finest": {QI[2]: "month"},
+            "k_column": "own k",
+            "drop": ["name", "who"],
             "models": [shoal.LDiversity("disease", l=3)],
         },
     ),

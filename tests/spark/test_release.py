@@ -115,7 +115,13 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["name", "who"],
     },
-    "limits and derived weights": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}, "weights": "auto"},
+    "limits, derived weights and own k": {
+        "max_width": {"Age": "20"},
+        "finest": {QI[2]: "month"},
+        "weights": "auto",
+        "k_column": "own k",
+        "drop": ["name", "who"],
+    },
 }
 
 

@@ -224,6 +224,9 @@ class JointCounts(Protocol):
     def people_by(self) -> Mapping[str, int]:
         """The number of people by the column that tells them apart, if there is one."""
 
+    def completed(self, encoded: Encoded) -> Encoded:
+        """Return the table with what its rows do not show: the largest personal k beside each value, and people."""
+
     def pairs(self, encoded: Encoded) -> Pairs:
         """Return the counts of pairs of codes."""
 
@@ -294,7 +297,7 @@ def plan_run(
             hierarchies, about_proposals = propose_open(hierarchies, table, schema)
             notes += about_proposals
             prepared = encode(table, schema, hierarchies, unknown=request.unknown, population=population, watch=run)
-        encoded = prepared
+        encoded = prepared if joint is None else joint.completed(prepared)
     except InputError as error:
         if unchanged is None or run.rules or population is not None or request.cells == "bounds":
             raise

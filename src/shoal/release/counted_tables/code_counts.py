@@ -196,7 +196,7 @@ class CodeCounts:
         table = replace(
             encoded, tuples=tuples, counts=rows, row_tuple=every.astype(np.int32), order=every, weights=rows
         )
-        bounds = replace(plan.bounds, encoded=replace(table, sensitive=()))
+        bounds = replace(plan.bounds, encoded=replace(table, sensitive=(), personal_k=None))
         try:
             bounds.check(limits)
         except InfeasibleError as refusal:
@@ -206,14 +206,16 @@ class CodeCounts:
         return None
 
     def completed(self, encoded: Encoded) -> Encoded:
-        """Return the table with the largest personal k beside each value, and with what is known of people."""
+        """Return the table with what its rows do not show: the largest personal k beside each value, and people."""
         source = self.source
+        if encoded.personal_k is None and self.people is None:
+            return encoded
+        assert isinstance(source, UnitSearcher)
+        self.of(encoded)
         if encoded.personal_k is not None:
-            assert isinstance(source, UnitSearcher)
             ks, place = np.unique(encoded.personal_k), len(encoded.sensitive)
             encoded = replace(encoded, asked=tuple(ks[codes] for codes in source.largest_beside(place)))
         if self.people is not None:
-            assert isinstance(source, UnitSearcher)
             every = {a: np.arange(len(own.texts), dtype=np.int32) for a, own in enumerate(encoded.attributes)}
             ordered = {a: codes for a, codes in every.items() if encoded.attributes[a].ordered}
             of_codes = dict(zip(ordered, source.count_people(ordered), strict=True))

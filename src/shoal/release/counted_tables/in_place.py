@@ -194,8 +194,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     if found.units <= sections.LARGEST_SECTION or too_large:
         return None
     refusal = counts.check_limits(plan) if limits else None
-    plan = replace(plan, encoded=counts.completed(encoded))
-    check_models(method, plan.encoded, plan.models)
+    check_models(method, encoded, plan.models)
     search = _plan_search(plan, Extent(found.units, found.tuples, people is not None))
     if found.rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
         return None
@@ -223,15 +222,16 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     if method.name not in SECTIONINGS or not SECTIONINGS[method.name].suits(method):
         return False
     is_limited = any(any(column.limits) for column in schema.qi)
-    tells_apart = bool(schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K))
-    is_ours = method.name == DEFAULT
-    if (is_limited and (tells_apart or not is_ours)) or (schema.names(Role.PERSON) and not is_ours):
+    # A plan of windows counts the people of each.
+    is_ours, by_person = method.name == DEFAULT, bool(schema.names(Role.PERSON))
+    if (is_limited and (by_person or not is_ours)) or (by_person and not is_ours):
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
     if request.suppression_limit or request.target or request.has_centers or request.bound:
         return False
-    beyond_tuples = job.models or is_limited or tells_apart or run.rules or run.derive_weights
+    tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
+    beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights
     return isinstance(source, UnitSearcher) or not beyond_tuples
 
 

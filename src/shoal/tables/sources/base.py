@@ -29,6 +29,7 @@ __all__ = [
     "DistinctRows",
     "Facts",
     "FileLayout",
+    "Gatherer",
     "GroupCounter",
     "Grouping",
     "Recoding",
@@ -179,11 +180,19 @@ class Dealing:
         return [name for name in self.keyed if name not in self.names][::-1]
 
 
+class Gatherer(Protocol):
+    """The distinct cells of a column that are too many for a list."""
+
+    def gather(self, places: NDArray[np.int64]) -> list[str]:
+        """Return the cells at ascending places; none before the first of them is asked for again."""
+
+
 class Witness(NamedTuple):
     """What released rows were made from, in the order of the file.
 
     Attributes:
-        texts: For each quasi-identifier, in the order of the released columns, the distinct cells of the source.
+        texts: For each quasi-identifier, in the order of the released columns, the distinct cells of the source; those
+            of people may come as what gathers them.
         chunks: Blocks of rows: for each quasi-identifier, the place of each row's cell among them.
         left_out: Blocks of rows that are not released: texts and places for all released columns.
 
@@ -191,7 +200,7 @@ class Witness(NamedTuple):
     chunks if the cells are centres. The numbers of rows in the source, from 0, follow both if rows keep its order.
     """
 
-    texts: list[list[str]]
+    texts: list[list[str] | Gatherer]
     chunks: Iterator[list[NDArray[Any]]]
     left_out: Iterator[list[tuple[list[str], NDArray[Any]]]]
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from shoal.errors import InternalError
 from shoal.tables.formats.writers import create
 from shoal.tables.sorting import Packing, number_rows
-from shoal.tables.sources.base import Dealing, Verifier, Witness
+from shoal.tables.sources.base import Dealing, Gatherer, Verifier, Witness
 from shoal.tables.sources.duck.file_columns import FileColumn, Other, file_columns
 from shoal.tables.sources.duck.origins import Origins, packing_of, spelled_columns, stated_columns
-from shoal.tables.sources.duck.people import all_ids, load_people
+from shoal.tables.sources.duck.people import load_people
 from shoal.tables.sources.duck_session import literal
 
 if TYPE_CHECKING:
@@ -165,13 +165,14 @@ class DuckDealer:
         dealing = self._dealing
         if dealing is None:
             raise InternalError("no rows were dealt.")
-        texts = {
-            name: dealing.codes[name][0].to_list() if name in dealing.codes else all_ids(self._engine, name)
-            for name in stated_columns(dealing)
-        }
-        origins = Origins.of(dealing)
-
-        layout = dealing.layout
+        origins, layout = Origins.of(dealing), dealing.layout
+        texts: dict[str, list[str] | Gatherer] = {}
+        for name in stated_columns(dealing):
+            if name in dealing.codes:
+                texts[name] = dealing.codes[name][0].to_list()
+            else:
+                numbering = self._engine.numbering(name)
+                texts[name] = origins.met if numbering is None else numbering.ranks()[0].to_list()
 
         def left_out() -> Iterator[list[tuple[list[str], NDArray[Any]]]]:
             if self._left is None:
@@ -182,7 +183,9 @@ class DuckDealer:
                 block: list[tuple[list[str], NDArray[Any]]] = []
                 for name in [*released, *(name for name in texts if name not in dealing.cells)]:
                     if name in stated:
-                        block.append((texts[name], stated[name]))
+                        known = texts[name]
+                        assert isinstance(known, list)  # a search that leaves rows out knows all cells
+                        block.append((known, stated[name]))
                         continue
                     cells = self._others[name].originals(frame).to_list()
                     block.append((cells, np.arange(frame.height, dtype=np.int32)))
@@ -343,5 +346,5 @@ def load_codes(
     if people is not None:
         load_people(engine, people)
         own, cell = f"m{len(joins)}", f"t.c{engine.names.index(people.name)}"
-        joins.append(f"join (select cell, place as s{len(joins)}, code from people) as {own} on {own}.cell = {cell}")
+        joins.append(f"join (select cell, stated as s{len(joins)}, code from people) as {own} on {own}.cell = {cell}")
     return joins

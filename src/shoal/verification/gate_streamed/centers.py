@@ -66,7 +66,13 @@ class CenterTally:
         self._spread = _Texts()
 
     def add(
-        self, groups: Keys, first: int, origin: Codes, shown: Cell, spread: Cell | None, people: Codes | None
+        self,
+        groups: Keys,
+        first: int,
+        origin: Codes,
+        shown: Cell,
+        spread: Cell | None,
+        people: NDArray[np.int64] | None,
     ) -> None:
         """Count some rows.
 

@@ -6,11 +6,12 @@ as a bag; so each released row has a source row of its own, whose cells it must 
 
 Two bags of rows are equal if the sums of the keyed hashes of their rows are equal. The key is random and new for each
 check. A cell is hashed, read and judged once for each distinct text, never once for each row; memory depends on the
-distinct cells and on the groups.
+distinct cells and on the groups. Pairs of a group and one of its people go to files if they are many.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Iterable, Mapping
 from typing import Unpack
@@ -81,7 +82,7 @@ def gate_dealt(
     table = CodedBlocks(path, Dialect(delimiter), keep_blank=True)
     followed = [column.name for column in schema.qi if spread]
     laid = LaidBlocks(table, bounds, spreadsheet_safe, found.mark(), followed)
-    examined = Examined(schema, laid, dealt, key, goal, found, center)
+    examined = Examined(schema, laid, dealt, key, goal, found, center, os.path.dirname(os.path.abspath(path)))
     try:
         for block in table.blocks():
             examined.add(block)

@@ -31,16 +31,30 @@ from shoal.verification.verdict import Violation, plural
 __all__ = ["Dealt", "Examined", "held_back"]
 
 MOST_PAIRS = 500_000  # pairs of cells that are remembered
+OF_PEOPLE = 1 << 40  # in place of the number of a column, in hashes of people
 
 Codes = NDArray[np.int32]
+
+
+class Gatherer(Protocol):
+    """The distinct cells of a column that are too many for a list."""
+
+    def gather(self, places: NDArray[np.int64]) -> list[str]:
+        """Return the cells at ascending places; none before the first of them is asked for again."""
+
+
+Texts = list[str] | Gatherer
 
 
 class Dealt(Protocol):
     """What the maker states: the cells behind each released row, and the rows that were left out."""
 
     @property
-    def texts(self) -> Sequence[list[str]]:
-        """The distinct cells of each quasi-identifier, in the order of the file, and of each column held back."""
+    def texts(self) -> Sequence[Texts]:
+        """The distinct cells of each quasi-identifier, in the order of the file, and of each column held back.
+
+        Those of people may come as what gathers them.
+        """
 
     @property
     def chunks(self) -> Iterator[Sequence[NDArray[Any]]]:
@@ -74,6 +88,7 @@ class Examined:
         goal: What the release must meet besides k.
         source: What was found in the source, if it was read before.
         center: "mean" or "median" if the cells are the centres of groups, which are compared with the source.
+        folder: Where pairs of groups and people go if they are many; by default they are kept, and can be listed.
 
     Attributes:
         rows: The number of rows so far.
@@ -90,6 +105,7 @@ class Examined:
         goal: Goal,
         source: SourceTally | None = None,
         center: str | None = None,
+        folder: str | None = None,
     ) -> None:
         self._schema, self._laid, self._dealt, self._key = schema, laid, dealt, key
         self._ordered = source is not None and source.ordered
@@ -117,8 +133,9 @@ class Examined:
         self.order = RowOrder()
         self._people: dict[str, int] = {}
         self._person_numbers: Codes = np.empty(0, dtype=np.int32)
+        counts_people = bool(schema.names(Role.PERSON))
         self._tallies = [
-            GroupTally(ModelChecks.of_goal(goal, schema), self._cells, counts_people=bool(schema.names(Role.PERSON)))
+            GroupTally(ModelChecks.of_goal(goal, schema), self._cells, counts_people=counts_people, folder=folder)
             for _ in range(1 if center is None else 2)  # the groups of the file; those of the maker
         ]
         self._centers: dict[str, CenterTally] = {}
@@ -128,8 +145,9 @@ class Examined:
             stated = dict(zip(self._qi, dealt.texts, strict=False))
             for column in schema.qi:
                 ladder, mark = self._ladders.get(column.name, {}), source.spread_mark(column)
-                known = source.counts[column.name], stated[column.name]
-                self._centers[column.name] = CenterTally(column, schema, *known, center, mark, ladder)
+                counts, known = source.counts[column.name], stated[column.name]
+                assert isinstance(known, list)
+                self._centers[column.name] = CenterTally(column, schema, counts, known, center, mark, ladder)
 
     @property
     def groups(self) -> GroupTally:
@@ -175,21 +193,24 @@ class Examined:
             keys.append(group_keys(taken[self._n_stated]))
         people = None
         if self.groups.counts_people:
-            people = self._numbers_of(dealt.texts[len(self._qi)])[origins[self._held_back[0]]]
+            people = self._people_behind(dealt.texts[len(self._qi)], origins[self._held_back[0]])
         for tally, own in zip(self._tallies, keys, strict=True):
             cells = {name: (columns[name][0], columns[name][1][: own.shape[1]]) for name in tally.columns}
             tally.add(own, self.rows + 1, people, cells, stated)
             for name in self._schema.names(Role.PERSONAL_K):
                 texts = dealt.texts[len(self._qi) + self._held_back.index(name)]
+                assert isinstance(texts, list)
                 tally.ask(own[:, :stated], origins[name], texts)
         restored = [self._unchanged[name].of(*columns[name])[:, :stated] for name in columns if name not in self._cells]
         for place, (name, codes) in enumerate(origins.items()):
-            restored.append(self._origins[name].of_texts(dealt.texts[place], codes))
+            texts = dealt.texts[place]
+            restored.append(self._keys_behind(self._origins[name], texts, codes))
             if name in self._centers:
                 shown, spread = self._centered(name, columns[name], block, stated)
                 self._centers[name].add(keys[1], self.rows + 1, codes, shown, spread, people)
             elif name in self._cells:
-                self._judge(name, codes, columns[name][0], columns[name][1][:stated], dealt.texts[place])
+                assert isinstance(texts, list)
+                self._judge(name, codes, columns[name][0], columns[name][1][:stated], texts)
         if self._ordered:
             restored.append(row_keys(self._key, self._follow(taken[-1])))
         self.bag = add_rows(self.bag, total_keys(restored, stated))
@@ -218,6 +239,27 @@ class Examined:
             self._disorder = self.rows + int(falling[0]) + 1
         self._last_line = int(lines[-1]) if len(lines) else self._last_line
         return lines
+
+    def _keys_behind(self, known: TextKeys, texts: Texts, codes: NDArray[Any]) -> Keys:
+        """Return the numbers of cells; known: of their column. Those that are gathered are hashed block by block."""
+        if isinstance(texts, list):
+            return known.of_texts(texts, codes)
+        distinct, places = np.unique(codes, return_inverse=True)
+        return TextKeys.like(known).of_texts(texts.gather(distinct), places.astype(np.int32))
+
+    def _people_behind(self, ids: Texts, codes: NDArray[Any]) -> NDArray[np.int64]:
+        """Return a number for the person of each row: by order, or by hash if ids are gathered.
+
+        If hashes of two people were equal, they would count as one: a group would seem too small, never too large.
+        """
+        if isinstance(ids, list):
+            return np.asarray(self._numbers_of(ids)[codes], dtype=np.int64)
+        distinct, places = np.unique(codes, return_inverse=True)
+        absent = frozenset(map(normalise, self._schema.missing))
+        people = [person_of(text, absent) for text in ids.gather(distinct)]
+        hashes = TextKeys(self._key, OF_PEOPLE).of_texts(people, places.astype(np.int32))
+        numbers: NDArray[np.int64] = hashes[0].view(np.int64)
+        return numbers
 
     def _numbers_of(self, ids: Sequence[str]) -> Codes:
         """Return a number for each id that is the same exactly where its person is; more ids may follow."""

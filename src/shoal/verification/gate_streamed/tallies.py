@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+import os
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +16,14 @@ from shoal.verification.gate_streamed.blocks import BlockColumn
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.verdict import Violation, small_groups_violation
 
-__all__ = ["OWN_K", "PERSON", "SIZE", "GroupCounts", "GroupTally", "RowOrder", "RunCounter", "Runs"]
+__all__ = ["OWN_K", "PERSON", "SIZE", "GroupCounts", "GroupTally", "PairCounter", "RowOrder", "RunCounter", "Runs"]
 
 # In place of a column: the rows of a group, those of one of its people, or those that ask for a k of their own.
 SIZE, PERSON, OWN_K = -1, -2, -3
 
 LEAST_PENDING = 1_000_000  # runs of rows that are merged at once
+MOST_PAIRS = 4_000_000  # pairs of a group and a person that are kept in memory
+FILE_BITS = 6  # of the key of a group, which choose one of 64 files
 MOST_RANKED = 50_000  # distinct cells of a column that are sorted whenever a block brings new ones
 
 Codes = NDArray[np.int32]
@@ -115,6 +120,11 @@ class RunCounter:
         if self._n_pending > max(LEAST_PENDING, self._n_merged):
             self.merged()
 
+    @property
+    def size(self) -> int:
+        """The number of runs that are kept."""
+        return self._n_merged + self._n_pending
+
     def merged(self) -> Runs:
         """Return the counts, sorted by group and code."""
         if not self._parts:
@@ -139,6 +149,54 @@ class RunCounter:
             ]
             self._n_merged, self._n_pending = len(starts), 0
         return self._parts[0]
+
+
+class PairCounter:
+    """Distinct pairs of a group and a person, in nameless files once they are many.
+
+    Args:
+        folder: Where the files are.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder, self._kept, self._files = folder, RunCounter(), list[IO[bytes]]()
+
+    def add(self, keys: Keys, codes: NDArray[np.int64], first: int) -> None:
+        """Add the pairs of some rows; first: the number of the first of them."""
+        self._kept.add(keys, codes, first)
+        if self._kept.size > MOST_PAIRS:
+            self._store()
+
+    def group_keys(self) -> Iterator[Keys]:
+        """Yield the key of the group of every pair; all pairs of a group are in one part."""
+        if not self._files:
+            yield self._kept.merged().keys
+            return
+        self._store()
+        for file in self._files:
+            file.seek(0)
+            pairs = np.frombuffer(file.read(), dtype=np.uint64).reshape(-1, 3)
+            found = RunCounter()
+            found.add(np.ascontiguousarray(pairs[:, :2].T), pairs[:, 2].view(np.int64), 0)
+            yield found.merged().keys
+
+    def _store(self) -> None:
+        """Append the pairs to files, by the first bits of their group."""
+        if not self._files:
+            self._files = [tempfile.TemporaryFile(dir=self._folder) for _ in range(1 << FILE_BITS)]  # noqa: SIM115
+            weakref.finalize(self, _close, self._files)
+        keys, codes, *_ = self._kept.merged()  # sorted by group
+        pairs = np.column_stack([keys[0], keys[1], codes.view(np.uint64)])
+        ends = np.searchsorted(keys[0] >> np.uint64(64 - FILE_BITS), np.arange(len(self._files)), side="right")
+        for file, own in zip(self._files, np.split(pairs, ends[:-1]), strict=True):
+            file.seek(0, os.SEEK_END)
+            file.write(own.tobytes())
+        self._kept = RunCounter()
+
+
+def _close(files: Sequence[IO[bytes]]) -> None:
+    for file in files:
+        file.close()
 
 
 class GroupCounts(NamedTuple):
@@ -166,13 +224,17 @@ class GroupTally:
         checks: The models besides k.
         cells: How to read each quasi-identifier.
         counts_people: Whether sizes count people.
+        folder: Where pairs of groups and people go if they are many; by default they are kept, and can be listed.
     """
 
-    def __init__(self, checks: ModelChecks, cells: Mapping[str, Cells], *, counts_people: bool) -> None:
+    def __init__(
+        self, checks: ModelChecks, cells: Mapping[str, Cells], *, counts_people: bool, folder: str | None = None
+    ) -> None:
         self.counts_people = counts_people
         self.columns = checks.columns
         self._checks, self._cells = checks, cells
-        self._rows, self._people, self._asked = RunCounter(), RunCounter(), RunCounter()
+        self._rows, self._asked = RunCounter(), RunCounter()
+        self._people: RunCounter | PairCounter = RunCounter() if folder is None else PairCounter(folder)
         self._values = {name: RunCounter() for name in checks.columns}
         self._texts: dict[str, dict[str, int]] = {name: {} for name in checks.columns}
         self._ks: dict[str, int] = {}
@@ -181,7 +243,7 @@ class GroupTally:
         self,
         groups: Keys,
         first: int,
-        people: Codes | None,
+        people: NDArray[np.int64] | None,
         sensitive: Mapping[str, tuple[BlockColumn, Codes]],
         n_stated: int,
     ) -> None:
@@ -196,7 +258,7 @@ class GroupTally:
         """
         self._rows.add(groups, np.zeros(groups.shape[1], dtype=np.int64), first)
         if people is not None and n_stated:
-            self._people.add(groups[:, :n_stated], people.astype(np.int64), first)
+            self._people.add(groups[:, :n_stated], people, first)
         for name, (column, codes) in sensitive.items():
             known = self._texts[name]
             distinct, places = np.unique(codes, return_inverse=True)
@@ -217,6 +279,7 @@ class GroupTally:
 
     def listed(self, people: list[str]) -> list[GroupCounts]:
         """Return what was counted; people: the person behind each number."""
+        assert isinstance(self._people, RunCounter)
         counted = [(SIZE, [""], self._rows), (PERSON, people, self._people), (OWN_K, list(self._ks), self._asked)]
         counted += [(i, list(self._texts[name]), self._values[name]) for i, name in enumerate(self.columns)]
         found = [(column, cells, counter.merged()) for column, cells, counter in counted]
@@ -228,7 +291,12 @@ class GroupTally:
         if not self.counts_people:
             return groups.rows
         sizes = np.zeros(len(groups.rows), dtype=np.int64)
-        np.add.at(sizes, _places(groups.keys, self._people.merged().keys), 1)
+        pairs = self._people
+        for keys in pairs.group_keys() if isinstance(pairs, PairCounter) else [pairs.merged().keys]:
+            if keys.shape[1]:
+                first = np.searchsorted(groups.keys[0], keys[0].min())
+                last = np.searchsorted(groups.keys[0], keys[0].max(), side="right")
+                np.add.at(sizes, first + _places(groups.keys[:, first:last], keys), 1)
         return sizes
 
     def small(self, k: int) -> list[Violation]:

@@ -227,6 +227,11 @@ MORE: dict[str, dict[str, Any]] = {
     },
     "limits": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}},
     "limits beside a model": {"max_width": {"Age": "20"}, "models": [shoal.LDiversity("disease", l=3)]},
+    "limits beside own k": {
+        "max_width": {"Age": "20"},
+        "k_column": "own k",
+        "drop": ["z other", "number", "name", "who"],
+    },
     "frequent tuples": {
         "qi": ["Age", QI[2]],
         "drop": [*GIVEN["drop"], "age"],

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.base import Dealing
+from shoal.tables.sources.duck.people import MetIds
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,10 +53,12 @@ class Origins:
         packing: How tuples are packed.
         columns: The columns to state, by their places in `Dealing.keyed`: the place of the cell of each code, or None
             if a code has several cells.
+        met: The ids of people, if they are stated as text.
     """
 
     packing: Packing
     columns: dict[int, Ints | None]
+    met: MetIds = field(default_factory=MetIds)
 
     @classmethod
     def of(cls, dealing: Dealing) -> Origins:
@@ -66,13 +69,19 @@ class Origins:
             columns[i] = None if i in spelled else _cell_of_code(*dealing.codes[name])
         return cls(packing_of(dealing), columns)
 
-    def places(self, frame: pl.DataFrame) -> list[Ints]:
+    def places(self, frame: pl.DataFrame) -> list[NDArray[Any]]:
         """Return the cells behind stored rows, column by column: their places among the cells of the source."""
-        tuples = self.packing.codes(frame)
-        return [
-            frame[f"s{i}"].to_numpy().astype(np.int32) if cell_of is None else cell_of[tuples[:, i]]
-            for i, cell_of in self.columns.items()
-        ]
+        import polars as pl
+
+        tuples, found = self.packing.codes(frame), list[NDArray[Any]]()
+        for i, cell_of in self.columns.items():
+            if cell_of is not None:
+                found.append(cell_of[tuples[:, i]])
+            elif frame.schema[f"s{i}"] == pl.String:
+                found.append(self.met.places(frame[f"s{i}"]))
+            else:
+                found.append(frame[f"s{i}"].to_numpy().astype(np.int32))
+        return found
 
 
 def _cell_of_code(cells: pl.Series, codes: Ints) -> Ints:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.tables.sources.duck_session import literal
 from shoal.tables.values.people import NORMAL, People, absent_ids, person_codes, persons_of
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from shoal.tables.sources.dealing import Engine
     from shoal.tables.sources.duck_session import DuckSession
 
-__all__ = ["all_ids", "load_people"]
+__all__ = ["MetIds", "load_people"]
 
 SLICE_ROWS = 100_000  # ids that are normalised at once
 
 
 def load_people(engine: Engine, people: People) -> int:
-    """Make the table `people`, unless it is there: cells, their places among all in order, and codes of people.
+    """Make the table `people`, unless it is there: cells, what states them, and codes of people.
 
-    The codes are those of `person_codes`.
+    A cell that is stored as text is stated by itself; that of a column of few ids by its place among all in order. The
+    codes are those of `person_codes`.
 
     Returns:
         The number of people.
@@ -34,7 +39,7 @@ def load_people(engine: Engine, people: People) -> int:
     if numbering := engine.numbering(people.name):
         texts, ranks = numbering.ranks()
         codes, numbers = person_codes(texts, people.missing), np.arange(len(ranks), dtype=np.int32)
-        session.load("people", pl.DataFrame({"cell": numbers, "place": ranks, "code": codes[ranks]}))
+        session.load("people", pl.DataFrame({"cell": numbers, "stated": ranks, "code": codes[ranks]}))
         n_people = int(codes.max(initial=-1)) + 1
     else:
         n_people = _code_texts(session, f"c{engine.names.index(people.name)}", people)
@@ -52,8 +57,8 @@ def _code_texts(session: DuckSession, column: str, people: People) -> int:
         f"code from ({known}) group by person"
     )
     session.ask(
-        "create or replace temp table people as select cell, (row_number() over (order by cell) - 1)::int as place, "
-        f"code from ({known}) join persons using (person)"
+        f"create or replace temp table people as select cell, cell as stated, code from ({known}) join persons using "
+        "(person)"
     )
     n_people = int(session.ask("select count(*) from persons")[0][0])
     for table in ("ids", "normal", "persons"):
@@ -81,11 +86,32 @@ def _load_normal(session: DuckSession, people: People) -> None:
     session.ask("drop table odd")
 
 
-def all_ids(engine: Engine, name: str) -> list[str]:
-    """Return the distinct cells of a column, in order."""
-    if numbering := engine.numbering(name):
-        texts: list[str] = numbering.ranks()[0].to_list()
-        return texts
-    column = f"c{engine.names.index(name)}"
-    ids: list[str] = engine.session.fetch(f"select distinct {column} as cell from cells")["cell"].sort().to_list()
-    return ids
+class MetIds:
+    """Ids that are stated with blocks of rows. They are forgotten once those of later rows were asked for.
+
+    A place counts the distinct ids of all blocks before, and those of its own block.
+    """
+
+    def __init__(self) -> None:
+        self._parts: deque[tuple[int, pl.Series]] = deque()  # the first place of each block, and its ids
+        self._n_met = 0
+
+    def places(self, ids: pl.Series) -> NDArray[np.int64]:
+        """Return the places of the ids of the next block."""
+        import polars as pl
+
+        distinct = ids.unique()
+        first, self._n_met = self._n_met, self._n_met + len(distinct)
+        self._parts.append((first, distinct))
+        own: NDArray[np.int64] = ids.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.int64)
+        return own + first
+
+    def gather(self, places: NDArray[np.int64]) -> list[str]:
+        """Return the ids at ascending places; none before the first of them is asked for again."""
+        while len(self._parts) > 1 and len(places) and self._parts[1][0] <= places[0]:
+            self._parts.popleft()
+        found: list[str] = []
+        for first, ids in self._parts:
+            own = places[(places >= first) & (places < first + len(ids))] - first
+            found += ids.gather(own).to_list()
+        return found
