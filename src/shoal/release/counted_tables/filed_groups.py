@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,14 +21,14 @@ from shoal.rules import RuleVerdict
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.base import Dealing
 from shoal.tables.sources.dealing import Engine
-from shoal.tables.sources.duck_session import literal
+from shoal.tables.sources.duck_session import DuckSession, literal
 from shoal.tables.sources.numbering import Numbering
 from shoal.tables.targets.folders import PrivateFolder
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["DuckFound", "FiledGroups", "keep_groups"]
+__all__ = ["DuckFound", "FiledGroups", "clear_runs", "keep_groups"]
 
 Counts = NDArray[np.int64]
 Again = Callable[[Engine], "DuckFound"]  # searches the groups again
@@ -56,6 +57,7 @@ class DuckFound:
         self._sse: list[float] = []
         self._singled: list[Singled] = []
         self._verdicts: list[tuple[RuleVerdict, ...]] = []
+        self._sizes: GroupSizes | None = None
 
     def add(self, tuples: pl.DataFrame, groups: SectionGroups) -> None:
         """Store the groups of the next section; tuples: its tuples or units, packed."""
@@ -125,7 +127,8 @@ class DuckFound:
         for path in sizes:
             path.unlink()
         rows, times = (counted[name].to_numpy().astype(np.int64) for name in ("rows", "times"))
-        return GroupSizes(rows, n_rows, int(rows @ times), n_starred, n_exact, times)
+        self._sizes = GroupSizes(rows, n_rows, int(rows @ times), n_starred, n_exact, times)
+        return self._sizes
 
     def count_rows(self, chosen: Sequence[Sequence[NDArray[np.bool_]]]) -> list[int]:
         """Count the rows whose cells are all chosen; several choices together."""
@@ -139,7 +142,8 @@ class DuckFound:
     def ranked(self, ranks: Sequence[NDArray[np.int32]]) -> FiledGroups:
         """Return the groups with the ranks of their cells, for dealing; ranks: by attribute, one for each cell."""
         ranking = Packing.of([int(own.max(initial=0)) + 1 for own in ranks])
-        return FiledGroups(self._packing, ranking, tuple(ranks), self._again, tuple(self.rank(ranks, ranking)))
+        files = tuple(self.rank(ranks, ranking))
+        return FiledGroups(self._packing, ranking, tuple(ranks), self._again, files, self._sizes)
 
     def rank(self, ranks: Sequence[NDArray[np.int32]], ranking: Packing) -> list[Path]:
         """Store the entries once more, with packed ranks in place of cells; return the files."""
@@ -183,6 +187,7 @@ class FiledGroups:
         ranks: For each attribute, the rank of each cell.
         again: What searches the groups again.
         paths: The files.
+        sizes: The sizes of the groups that the release shows, once they were measured.
     """
 
     packing: Packing
@@ -190,6 +195,7 @@ class FiledGroups:
     ranks: tuple[NDArray[np.int32], ...]
     again: Again
     paths: tuple[Path, ...]
+    sizes: GroupSizes | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"paths": ()}
@@ -211,6 +217,15 @@ def keep_groups(recoding: object) -> None:
     """Keep the files of groups for as long as the release that has them, after its source is closed."""
     if isinstance(recoding, Dealing) and isinstance(recoding.searched, FiledGroups):
         recoding.searched.keep()
+
+
+def clear_runs(session: DuckSession) -> None:
+    """Remove what runs left in a session that others will use: their tables, sections and groups."""
+    session.drop_tables()
+    for folder in session.folder.glob("groups-*"):
+        shutil.rmtree(folder)
+    for path in session.folder.glob("section-*.parquet"):
+        path.unlink()
 
 
 def _all(flags: Iterator[NDArray[np.bool_]]) -> NDArray[np.bool_]:
