@@ -50,7 +50,6 @@ class SparkSource:
     """Files or a Spark frame; see `Source` for the methods."""
 
     in_memory = False
-    searches = False  # a release in parts is searched by executors; one file is made by the driver all the same
     lays_out = False
 
     def __init__(self, spark: SparkSession, data: Any, options: dict[str, Any] | None = None) -> None:

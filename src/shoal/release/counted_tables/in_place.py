@@ -67,10 +67,6 @@ class Found(JointGroups, Protocol):
 class Searcher(Protocol):
     """A source that searches the sections of its table itself."""
 
-    @property
-    def searches(self) -> bool:
-        """Whether it does."""
-
     def count_columns(self, names: Sequence[str]) -> Mapping[str, tuple[pl.Series, NDArray[np.int64]]]:
         """Return the distinct cells of columns, in order, and their counts."""
 
@@ -148,7 +144,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
 
     method = job.method
     searcher = DuckSearcher(source) if isinstance(source, Engine) else source
-    if not isinstance(searcher, Searcher) or not searcher.searches or not _is_in_reach(searcher, schema, job):
+    if not isinstance(searcher, Searcher) or not _is_in_reach(searcher, schema, job):
         return None
     assert isinstance(method, Shoaling)
     names = [column.name for column in schema.qi]
