@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from shoal.errors import Note, UsageError, setting
 from shoal.evaluate.comparison.cases import Case, figures_of, make_and_measure
 from shoal.evaluate.comparison.scoring import (
@@ -26,7 +24,7 @@ from shoal.hierarchy.base import Rule
 from shoal.methods.full_domain.sampling import check_given
 from shoal.methods.registry import info_of
 from shoal.models import PrivacyModel
-from shoal.release.counted_tables.filed_groups import FiledGroups, clear_runs
+from shoal.release.counted_tables.filed_groups import clear_runs
 from shoal.release.counted_tables.pushdown import anonymize_source
 from shoal.release.job import Job, about_engine, check_engine, names_on_disk
 from shoal.release.make import make_request, make_run
@@ -36,7 +34,7 @@ from shoal.risks.estimate import DEFAULT_THRESHOLD, read_threshold
 from shoal.schema import Schema, check_threads
 from shoal.settings.settings import Settings
 from shoal.tables.sources import find_source
-from shoal.tables.sources.base import Dealing, Source
+from shoal.tables.sources.base import Source
 from shoal.tables.sources.dealing import Engine
 from shoal.tables.targets.folders import PrivateFolder
 
@@ -114,16 +112,11 @@ class SubjectOnDisk(Roles):
         return row
 
     def _risk(self, release: Release) -> Risk:
-        dealing = release.recoding
-        groups = dealing.searched if isinstance(dealing, Dealing) else None
-        if not isinstance(groups, FiledGroups):
-            table = with_persons(release, self.person)
-            return risk(table, qi=self.qi, threshold=self.threshold, person=self.person)
-        assert groups.sizes is not None
-        sizes = np.repeat(groups.sizes.sizes, 1 if groups.sizes.times is None else groups.sizes.times)
-        if n_starred := groups.sizes.n_starred:  # one group, and suppressed rows are in none
-            sizes = np.delete(sizes, np.flatnonzero(sizes == n_starred)[0])
-        return estimate(sizes, threshold=self.threshold, suppressed_rows=n_starred)
+        if release.joint is not None:
+            sizes = release.joint.sizes
+            return estimate(sizes.each(), threshold=self.threshold, suppressed_rows=sizes.n_starred)
+        table = with_persons(release, self.person)
+        return risk(table, qi=self.qi, threshold=self.threshold, person=self.person)
 
 
 def run_in_turn(subject: SubjectOnDisk, cases: Sequence[Case]) -> Iterator[tuple[Case, dict[str, Any]]]:

@@ -57,7 +57,6 @@ class DuckFound:
         self._sse: list[float] = []
         self._singled: list[Singled] = []
         self._verdicts: list[tuple[RuleVerdict, ...]] = []
-        self._sizes: GroupSizes | None = None
 
     def add(self, tuples: pl.DataFrame, groups: SectionGroups) -> None:
         """Store the groups of the next section; tuples: its tuples or units, packed."""
@@ -127,8 +126,7 @@ class DuckFound:
         for path in sizes:
             path.unlink()
         rows, times = (counted[name].to_numpy().astype(np.int64) for name in ("rows", "times"))
-        self._sizes = GroupSizes(rows, n_rows, int(rows @ times), n_starred, n_exact, times)
-        return self._sizes
+        return GroupSizes(rows, n_rows, int(rows @ times), n_starred, n_exact, times)
 
     def count_rows(self, chosen: Sequence[Sequence[NDArray[np.bool_]]]) -> list[int]:
         """Count the rows whose cells are all chosen; several choices together."""
@@ -142,8 +140,7 @@ class DuckFound:
     def ranked(self, ranks: Sequence[NDArray[np.int32]]) -> FiledGroups:
         """Return the groups with the ranks of their cells, for dealing; ranks: by attribute, one for each cell."""
         ranking = Packing.of([int(own.max(initial=0)) + 1 for own in ranks])
-        files = tuple(self.rank(ranks, ranking))
-        return FiledGroups(self._packing, ranking, tuple(ranks), self._again, files, self._sizes)
+        return FiledGroups(self._packing, ranking, tuple(ranks), self._again, tuple(self.rank(ranks, ranking)))
 
     def rank(self, ranks: Sequence[NDArray[np.int32]], ranking: Packing) -> list[Path]:
         """Store the entries once more, with packed ranks in place of cells; return the files."""
@@ -187,7 +184,6 @@ class FiledGroups:
         ranks: For each attribute, the rank of each cell.
         again: What searches the groups again.
         paths: The files.
-        sizes: The sizes of the groups that the release shows, once they were measured.
     """
 
     packing: Packing
@@ -195,7 +191,6 @@ class FiledGroups:
     ranks: tuple[NDArray[np.int32], ...]
     again: Again
     paths: tuple[Path, ...]
-    sizes: GroupSizes | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"paths": ()}
