@@ -172,16 +172,28 @@ def test_several_parquet_files_and_a_hierarchy(source: Path, spark: Any, tmp_pat
     assert found.equals(pl.read_parquet(tmp_path / "memory.parquet"))
 
 
-def test_groups_as_one_file(source: Path, spark: Any, tmp_path: Path) -> None:
+ONE_FILE = {"left out": SETTINGS["two models, suppression"], "searched": SEARCHED["two models and own k"]}
+
+
+@pytest.mark.parametrize("case", ONE_FILE)
+def test_groups_as_one_file(case: str, source: Path, spark: Any, tmp_path: Path) -> None:
     """The driver's gate reads what executors wrote beside the parts, rows that are left out included."""
-    given = GIVEN | SETTINGS["two models, suppression"]
-    shoal.anonymize(source, **given).write(tmp_path / "out.csv")
+    given = GIVEN | ONE_FILE[case]
+    shoal.anonymize(source, **given).write(tmp_path / "out.csv", report=tmp_path / "out.html")
     (tmp_path / "spark").mkdir()
-    settings = settings_from(given)
+    settings, output = settings_from(given), tmp_path / "spark" / "out.csv"
     with open_source(str(source), settings, spark) as opened:
-        Job.from_settings(opened, settings, tmp_path / "spark" / "out.csv", engine="spark").execute()
-    for name in ("out.csv", "out.csv.manifest.json"):
-        assert (tmp_path / "spark" / name).read_bytes() == (tmp_path / name).read_bytes()
+        job = Job.from_settings(opened, settings, output, engine="spark", report=output.with_suffix(".html"))
+        dealing = job.execute().release.recoding
+    assert isinstance(dealing, Dealing)
+    assert (dealing.searched is not None) == (case == "searched")
+    assert output.read_bytes() == (tmp_path / "out.csv").read_bytes()
+    for name, parts in {"manifest": (), "": ("groups", "risk"), "private": ("source",)}.items():
+        place = "out.csv.manifest.json" if name == "manifest" else f"out{'.' * bool(name)}{name}.json"
+        here, there = (json.loads((folder / place).read_text()) for folder in (tmp_path, tmp_path / "spark"))
+        if name == "manifest":
+            del here["beside"], there["beside"]  # sensitive values are not counted by group for the report
+        assert [there[each] for each in parts or there] == [here[each] for each in parts or here]
 
 
 def test_full_domain_release_as_one_file(source: Path, spark: Any, tmp_path: Path) -> None:

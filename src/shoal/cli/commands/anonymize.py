@@ -48,9 +48,7 @@ def anonymize(
         ),
     ] = None,
     master: opt.Master = None,
-    memory: Annotated[
-        str | None, typer.Option(help="Memory limit of DuckDB, such as 4GB.", rich_help_panel=Panel.RUN)
-    ] = None,
+    memory: opt.Memory = None,
     roll_up: Annotated[
         str | None,
         typer.Option(

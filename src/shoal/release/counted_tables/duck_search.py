@@ -31,7 +31,7 @@ from shoal.release.counted_tables.filed_groups import DuckFound
 from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch
 from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
 from shoal.tables.sorting import Packing
-from shoal.tables.sources.dealing import SLICE_ROWS, Engine, load_codes
+from shoal.tables.sources.dealing import Engine, load_codes, slices
 from shoal.tables.sources.duck.people import load_people
 from shoal.tables.sources.duck_session import DuckSession
 from shoal.tables.values.people import People
@@ -63,8 +63,6 @@ class _Units(NamedTuple):
 
 class DuckSearcher:
     """Counts, cuts and searches tuples or units of an open source; see `Searcher` and `UnitSearcher`."""
-
-    searches = True
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -161,20 +159,10 @@ class DuckSearcher:
 
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""
-        import polars as pl
-
-        keys, names = self._packing.key_names, ", ".join(self._packing.names)
-        held: pl.DataFrame | None = None  # the last tuple, of which there may be more
-        with self._engine.session.stored(f"select * from section order by {names}") as path:
-            rows, first = pl.scan_parquet(path, glob=False), 0
-            while (frame := rows.slice(first, SLICE_ROWS).collect()).height:
-                first += frame.height
-                whole = frame if held is None else pl.concat([held, frame])
-                is_last = whole.select((pl.struct(keys) == pl.struct(keys).last()).alias("is_last"))["is_last"]
-                held, complete = whole.filter(is_last), whole.filter(~is_last)
-                if complete.height and not search.meets(*_Units.of(complete, self._packing)):
-                    return False
-        return held is None or search.meets(*_Units.of(held, self._packing))
+        packing = self._packing
+        with self._engine.session.stored(f"select * from section order by {', '.join(packing.names)}") as path:
+            blocks = packing.whole_tuples(slices(path))
+            return all(search.meets(*_Units.of(block, packing)) for block in blocks)
 
     def largest_beside(self, place: int) -> list[Codes]:
         """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
@@ -272,10 +260,13 @@ class DuckSearcher:
                 return error
 
         def take() -> tuple[pl.DataFrame, SectionGroups | InfeasibleError]:
+            nonlocal n_done
             frame, future = pending.popleft()
             while not future.done():
                 wait([future], POLL_SECONDS)
                 watch.check()
+            n_done += 1
+            watch.progress(n_done / len(sections))
             return frame, future.result()
 
         with ThreadPoolExecutor(max_workers=max(1, self._engine.threads)) as pool:
@@ -285,12 +276,8 @@ class DuckSearcher:
                     pending.append((frame.drop("n"), pool.submit(task, _Units.of(frame, packing), number)))
                     if len(pending) > self._engine.threads:
                         yield take()
-                        n_done += 1
-                        watch.progress(n_done / len(sections))
                 while pending:
                     yield take()
-                    n_done += 1
-                    watch.progress(n_done / len(sections))
             except BaseException:
                 stopped.set()
                 pool.shutdown(cancel_futures=True)

@@ -22,6 +22,9 @@ from shoal.methods import sections
 from shoal.methods.base import Run, check_models
 from shoal.methods.registry import DEFAULT
 from shoal.methods.shoaling.problem import Extent
+from shoal.metrics.measure import GroupSizes
+from shoal.metrics.partition_loss import CellFacts
+from shoal.metrics.singled import Singled
 from shoal.models import Basis
 from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
@@ -31,7 +34,7 @@ from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.counted_tables.sectioning import SECTIONINGS
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
-from shoal.report.public import public_column
+from shoal.report.public import JointFigures, public_column
 from shoal.rules import compile_rules
 from shoal.schema import Role, Schema
 from shoal.tables.sources.base import Dealing, Source
@@ -67,10 +70,6 @@ class Found(JointGroups, Protocol):
 @runtime_checkable
 class Searcher(Protocol):
     """A source that searches the sections of its table itself."""
-
-    @property
-    def searches(self) -> bool:
-        """Whether it does."""
 
     def count_columns(self, names: Sequence[str]) -> Mapping[str, tuple[pl.Series, NDArray[np.int64]]]:
         """Return the distinct cells of columns, in order, and their counts."""
@@ -115,8 +114,9 @@ class InPlace:
         except InfeasibleError as error:
             raise self.refusal or error from None
         plan.run.stage("measuring")
-        shown = _show(plan, found, self.search.moves)
-        table = Table(plan.table.frame.select([c.name for c in shown.schema.qi]), weights=plan.table.weights)
+        groups = _Measured(found)
+        shown = _show(plan, found, groups, self.search.moves)
+        table = replace(plan.table, frame=plan.table.frame.select([c.name for c in shown.schema.qi]))
         release = make_release(table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
         release = replace(release, schema=plan.schema, settings=self.job.settings, encoded=None, entries=None)
         if isinstance(found, Judged):
@@ -143,7 +143,8 @@ class InPlace:
             searched=found.ranked(ranks),
             people=self.people,
         )
-        return replace(release, recoding=recoding, joint=(n_exact, n_starred))
+        assert groups.sizes is not None
+        return replace(release, recoding=recoding, joint=JointFigures(n_exact, n_starred, groups.sizes))
 
 
 def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
@@ -152,7 +153,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
 
     method = job.method
     searcher = DuckSearcher(source) if isinstance(source, Engine) else source
-    if not isinstance(searcher, Searcher) or not searcher.searches or not _is_in_reach(searcher, schema, job):
+    if not isinstance(searcher, Searcher) or not _is_in_reach(searcher, schema, job):
         return None
     names = [column.name for column in schema.qi]
     names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
@@ -235,6 +236,29 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     return isinstance(source, UnitSearcher) or not beyond_tuples
 
 
+@dataclass
+class _Measured:
+    """Groups, and their sizes once these were asked for; see `JointGroups`."""
+
+    found: Found
+    sizes: GroupSizes | None = None
+
+    @property
+    def sse(self) -> float:
+        """The sum of squares inside groups over that of the table."""
+        return self.found.sse
+
+    @property
+    def singled(self) -> Singled:
+        """What the cells show of single rows."""
+        return self.found.singled
+
+    def group_sizes(self, columns: Sequence[CellFacts], n_rows: int) -> GroupSizes:
+        """Return the sizes of the groups that the release shows, and the rows that are exact in every column."""
+        self.sizes = self.found.group_sizes(columns, n_rows)
+        return self.sizes
+
+
 class Coupled(NamedTuple):
     """Few weighted rows with the counts of several columns.
 
@@ -276,7 +300,7 @@ def cells_of(keys: Sequence[str]) -> Cells:
     )
 
 
-def _show(plan: Plan, found: Found, moves: tuple[Movement, ...]) -> Shown:
+def _show(plan: Plan, found: Found, groups: _Measured, moves: tuple[Movement, ...]) -> Shown:
     """Return the cells of all groups over a stand-in of the table and the release together."""
     encoded = plan.encoded
     histograms, shown = encoded.histograms, [rows for _, rows in found.cells]
@@ -301,4 +325,4 @@ def _show(plan: Plan, found: Found, moves: tuple[Movement, ...]) -> Shown:
     )
     partition = Partition(Entries(row_tuple, weights, every), cells, weights=weights)
     schema = replace(plan.schema, columns=tuple(plan.schema.qi))
-    return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found, moves)
+    return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), groups, moves)

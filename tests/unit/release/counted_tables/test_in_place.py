@@ -84,7 +84,7 @@ class Groups:
 class Engine:
     """A table that counts itself and searches its sections."""
 
-    searches, notes, dialect = True, (), None
+    notes, dialect = (), None
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame
