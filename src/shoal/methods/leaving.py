@@ -28,6 +28,7 @@ from shoal.models import Basis, PrivacyModel
 
 __all__ = [
     "IN_SECTIONS",
+    "LARGEST",
     "Bound",
     "Leaving",
     "RowSums",

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from threading import Event
+from typing import Any, TypeVar
 
 from shoal.errors import CancelledError
 
-__all__ = ["UNWATCHED", "Watch", "make_watch"]
+__all__ = ["UNWATCHED", "Watch", "make_watch", "pooled"]
+
+POLL_SECONDS = 0.1
+
+Result = TypeVar("Result")
 
 
 def _ignore(_: object) -> None:
@@ -75,3 +82,42 @@ def make_watch(
         progress(name, 0.0)
 
     return Watch(stage=stage, progress=lambda share: progress(current, share), cancelled=cancelled or _never)
+
+
+def pooled(
+    jobs: Iterable[Callable[[], Result]], n_jobs: int, threads: int, watch: Watch, stopped: Event
+) -> Iterator[Result]:
+    """Run jobs in a pool of threads, no more than there are threads ahead of the caller; yield what each returns.
+
+    Args:
+        jobs: The jobs, in the order in which their results are yielded.
+        n_jobs: Their number.
+        threads: The number of threads.
+        watch: Hears of progress, and may cancel.
+        stopped: Is set if the rest is not wanted any more; jobs that run should end then.
+    """
+    pending: deque[Future[Result]] = deque()
+    n_done = 0
+
+    def take() -> Result:
+        nonlocal n_done
+        future = pending.popleft()
+        while not future.done():
+            wait([future], POLL_SECONDS)
+            watch.check()
+        n_done += 1
+        watch.progress(n_done / n_jobs)
+        return future.result()
+
+    with ThreadPoolExecutor(max_workers=max(1, threads)) as pool:
+        try:
+            for job in jobs:
+                pending.append(pool.submit(job))
+                if len(pending) > threads:
+                    yield take()
+            while pending:
+                yield take()
+        except BaseException:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise

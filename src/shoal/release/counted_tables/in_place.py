@@ -19,11 +19,12 @@ from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
 from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
+from shoal.methods.leaving import IN_SECTIONS
 from shoal.methods.shoaling.pricing import price_table
 from shoal.methods.shoaling.problem import prepare
 from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS
-from shoal.models import Basis, Distributions
+from shoal.models import Distributions
 from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "InPlace", "Searcher", "cells_of", "couple", "plan_in_place"]
 
-IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K})  # what judges a group by itself
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
 
 
@@ -212,6 +212,7 @@ def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
         plan.schema,
         plan.request.ends or "",
         plan.request.k,
+        plan.run.most_suppressed(encoded.n_rows),
     )
 
 
@@ -225,7 +226,9 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
-    if request.suppression_limit or request.target or request.has_centers or request.bound:
+    if request.target or request.has_centers or request.bound:
+        return False
+    if request.suppression_limit and (is_limited or schema.names(Role.PERSONAL_K)):  # rows leave before the search
         return False
     beyond_tuples = job.models or is_limited or schema.names(Role.PERSONAL_K) or run.rules or run.derive_weights
     return isinstance(source, UnitSearcher) or not beyond_tuples
@@ -276,7 +279,8 @@ def _show(plan: Plan, found: Found) -> Shown:
     """Return the cells of all groups over a stand-in of the table and the release together."""
     encoded = plan.encoded
     histograms, shown = encoded.histograms, [rows for _, rows in found.cells]
-    places, weights = couple([*histograms, *shown])
+    n_left_out = encoded.n_rows - int(shown[0].sum())
+    places, weights = couple([*histograms, *(np.append(rows, n_left_out) for rows in shown)])
     codes = np.column_stack(places[: len(histograms)]).astype(np.int32)
     tuples, of_rows = np.unique(codes, axis=0, return_inverse=True)
     row_tuple: NDArray[np.int32] = of_rows.reshape(-1).astype(np.int32)
@@ -291,10 +295,12 @@ def _show(plan: Plan, found: Found) -> Shown:
         others={},
         counted=(),
     )
+    kept = places[-1] < len(shown[-1])  # rows that are left out come last in every column
     cells = tuple(
-        replace(cells_of(keys), index=place.astype(np.int32))
+        replace(cells_of(keys), index=place[kept].astype(np.int32))
         for (keys, _), place in zip(found.cells, places[len(histograms) :], strict=True)
     )
-    partition = Partition(Entries(row_tuple, weights, every), cells, weights=weights)
+    groups = np.where(kept, every, -1).astype(np.int32)
+    partition = Partition(Entries(row_tuple, weights, groups), cells, weights=weights)
     schema = replace(plan.schema, columns=tuple(plan.schema.qi))
     return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found)

@@ -165,6 +165,11 @@ class Dealing:
     layout: FileLayout = field(default_factory=FileLayout, repr=False)
     searched: Any = field(default=None, repr=False)
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some rows are not released."""
+        return bool((self.entries[2] < 0).any() if self.searched is None else self.searched.leaves_out)
+
 
 class Witness(NamedTuple):
     """What released rows were made from, in the order of the file.
