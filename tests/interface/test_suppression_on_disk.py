@@ -54,7 +54,7 @@ GIVEN: dict[str, Any] = {
 CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "sizes alone": (table_with_outliers(), GIVEN),
     "one row": (table_with_outliers(), GIVEN | {"suppression_limit": "0.0017"}),
-    "many rows of a tuple": (table_with_outliers(1500, 6), GIVEN | {"qi": ["age", "job", "pay"], "k": 9}),
+    "many rows of a tuple": (table_with_outliers(1500, 6), GIVEN | {"qi": ["age", "job", "pay"], "k": 7}),
     "weights, bans": (
         table_with_outliers(),
         GIVEN | {"weights": {"age": 3}, "rules": [{"column": "age", "inflection": [40, 41], "ban": True}]},

@@ -7,7 +7,7 @@ Sums over all sections decide which entries leave; each section then works by it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -39,9 +39,17 @@ __all__ = ["HELD", "OTHERS", "OUTLIERS", "HeldGroups", "HeldSections", "SectionS
 Counts = NDArray[np.int64]
 Labels = NDArray[np.int32]
 
-# The columns of entries beside their packed tuple or unit. What an entry saves, and its place, is known for both.
 OUTLIERS, OTHERS = "outlier", "other"
-HELD = ("rows", "group", OUTLIERS, f"{OUTLIERS}_place", OTHERS, f"{OTHERS}_place")
+# The columns of entries, in order, beside their packed tuple or unit.
+HELD: Mapping[str, type[np.integer[Any]]] = {
+    "entry": np.int32,
+    "rows": np.int64,
+    "group": np.int32,
+    OUTLIERS: np.int64,
+    f"{OUTLIERS}_place": np.int32,
+    OTHERS: np.int64,
+    f"{OTHERS}_place": np.int32,
+}
 NONE_LEAVES = Bound(LARGEST, 0)
 
 
@@ -222,11 +230,12 @@ class SectionSuppression:
 
         entries = groups if isinstance(groups, Entries) else unit_entries(part, groups)
         first = np.arange(len(entries.rows)) if entries is groups else np.cumsum(entries.rows) - entries.rows
-        columns: list[NDArray[Any]] = [entries.rows, entries.groups]
+        columns: list[NDArray[Any]] = [np.arange(len(entries.rows)), entries.rows, entries.groups]
         for leaving in (outliers, others):
             columns += [leaving.worth[first], leaving.place[first]]
         found = units.select(self.packing.names)[entries.tuples.astype(np.int64)]
-        return found.with_columns(pl.Series(name, values) for name, values in zip(HELD, columns, strict=True))
+        made = zip(HELD.items(), columns, strict=True)
+        return found.with_columns(pl.Series(name, values.astype(kind)) for (name, kind), values in made)
 
 
 def _leaving(held: pl.DataFrame, column: str) -> Leaving:
