@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import random
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,8 @@ import pytest
 
 import shoal
 from shoal.methods import sections
-from shoal.methods.leaving import Bound
 from shoal.release.counted_tables.duck_search import DuckSearcher
-from shoal.release.counted_tables.duck_suppression import DuckHeld
 from shoal.release.counted_tables.filed_groups import DuckFound
-from shoal.release.counted_tables.section_suppression import SectionSuppression
 from shoal.tables.formats.writers import write_csv
 from tests.interface.test_sections_on_disk import LARGEST, written
 

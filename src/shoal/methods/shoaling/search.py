@@ -15,7 +15,6 @@ from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError, UsageError, setting
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models, check_rows_left, failing_groups
-from shoal.methods.leaving import IN_SECTIONS, SectionRows, leave_sections
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
 from shoal.methods.sections import Tree, TupleSection, cut_sections
@@ -29,6 +28,7 @@ from shoal.methods.shoaling.problem import Problem, prepare
 from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, LARGE_TABLE, Effort, Search
 from shoal.methods.shoaling.unsteered import UNSTEERED, Excess, Found, search_under
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
+from shoal.methods.suppression.leaving import IN_SECTIONS, SectionRows, leave_sections
 from shoal.models import Distributions, PrivacyModel
 
 __all__ = ["SectionPlan", "Shoaling", "suited"]
@@ -140,7 +140,6 @@ class Shoaling:
         searched = in_halves(encoded) if self.non_overlapping else encoded
         part = searched if stays.all() else searched.part(stays)
         k = check_models(self, part, models)
-
         # A suppressed row loses all of its squared distance from the mean, more than it costs in almost any group.
         left = 0 if self.by_variance else most - int((~stays).sum())
         if left <= 0 and stays.all() and not self.non_overlapping:
@@ -217,19 +216,18 @@ class Shoaling:
         problem = prepare(encoded, k, models, run, pricing=pricing)
         if len(problem.codes) <= sections.LARGEST_SECTION:
             return None
-        silent = replace(run, progress=lambda share: None)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, suited(EFFORTS[self.effort], problem), run, pool)
             tree, plan = self._cut(encoded, models, search, pricing)
 
             def work(section: TupleSection, number: int) -> SectionRows:
-                def group(part: Encoded, own: Run) -> Labels:
-                    posed, found = self.group_section(plan, part, models, replace(search, run=own), number)
+                def group(part: Encoded) -> Labels:
+                    posed, found = self.group_section(plan, part, models, search, number)
                     return found.condensed(posed).labels(posed)
 
                 inside = section.holds(problem.row_tuple)
                 part = encoded.section(inside)
-                return SectionRows(np.flatnonzero(inside), part, group(part, run), lambda fewer: group(fewer, silent))
+                return SectionRows(np.flatnonzero(inside), part, group(part), group)
 
             parts = tree.work(work)
             if any(failing_groups(each.part, models, each.labels).any() for each in parts):
@@ -365,8 +363,7 @@ class Shoaling:
 
 def in_sections(problem: Problem) -> Tree[TupleSection]:
     """Cut the tuples of a large table into sections."""
-    n_codes = np.diff(problem.prices.offsets).tolist()
-    whole = TupleSection(problem.codes, n_codes, np.arange(len(problem.codes)))
+    whole = TupleSection(problem.codes, np.diff(problem.prices.offsets).tolist(), np.arange(len(problem.codes)))
     return cut_sections(whole, problem.prices, sections.LARGEST_SECTION)
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InfeasibleError
-from shoal.methods.leaving import Bound
 from shoal.methods.shoaling.grouping import no_groups
+from shoal.methods.suppression.leaving import Bound
 from shoal.release.counted_tables.filed_groups import DuckFound
 from shoal.release.counted_tables.section_suppression import HeldGroups, SectionSuppression, settle
 from shoal.tables.sources.dealing import Engine
@@ -66,7 +66,7 @@ class DuckHeld:
         self._folder.rmdir()
 
     def sums(self, column: str, shift: int, low: int, high: int) -> tuple[NDArray[np.int64], Counts]:
-        """Add up rows by what entries save as outliers or others; see `shoal.methods.leaving.RowSums`."""
+        """Add up rows by what entries save as outliers or others; see `shoal.methods.suppression.leaving.RowSums`."""
         found = self._engine.session.fetch(
             f"select {column} >> {shift} as worth, sum(rows)::bigint as rows from {self._entries()} "
             f"where {column} >= {low} and {column} < {high} group by 1"

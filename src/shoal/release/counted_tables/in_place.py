@@ -19,11 +19,11 @@ from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
 from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
-from shoal.methods.leaving import IN_SECTIONS
 from shoal.methods.shoaling.pricing import price_table
 from shoal.methods.shoaling.problem import prepare
 from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS
+from shoal.methods.suppression.leaving import IN_SECTIONS
 from shoal.models import Distributions
 from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher

@@ -1,4 +1,4 @@
-"""Rows that leave the groups of sections, wherever the engine keeps these; see `shoal.methods.leaving`.
+"""Rows that leave the groups of sections, wherever the engine keeps these; see `shoal.methods.suppression.leaving`.
 
 The groups of a section are held as entries: packed tuples or units, with the number of rows, the group (-1 if the rows
 are suppressed), and what it saves if the entry leaves, first as one of the outliers, then of a group that can spare it.
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, one_by_one
 from shoal.methods.base import failing_groups
-from shoal.methods.leaving import (
+from shoal.methods.suppression.leaving import (
     LARGEST,
     Bound,
     Leaving,
@@ -71,7 +71,7 @@ class HeldSections(Protocol):
     """The groups of all sections, where the engine holds them."""
 
     def sums(self, column: str, shift: int, low: int, high: int) -> tuple[NDArray[np.int64], Counts]:
-        """Add up rows by what entries save as outliers or others; see `shoal.methods.leaving.RowSums`."""
+        """Add up rows by what entries save as outliers or others; see `shoal.methods.suppression.leaving.RowSums`."""
 
     def rows_worth(self, column: str, worth: int) -> Counts:
         """Return the rows of each section, in order, that save exactly this."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.leaving import Bound
+from shoal.methods.suppression.leaving import Bound
 from shoal.release.counted_tables.section_suppression import OUTLIERS, SectionSuppression, settle
 from shoal.spark.jobs import polars_of
 from shoal.spark.search.cutting import Run
@@ -77,7 +77,7 @@ class SparkHeld:
         return replace(found, left_out=entries.where("c0 = ''").select(*packing.names, "several", "place"))
 
     def sums(self, column: str, shift: int, low: int, high: int) -> tuple[NDArray[np.int64], Counts]:
-        """Add up rows by what entries save as outliers or others; see `shoal.methods.leaving.RowSums`."""
+        """Add up rows by what entries save as outliers or others; see `shoal.methods.suppression.leaving.RowSums`."""
         from pyspark.sql import functions as F  # noqa: N812
 
         chosen = self._entries.where((F.col(column) >= low) & (F.col(column) < high))

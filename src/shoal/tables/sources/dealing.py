@@ -284,14 +284,11 @@ class DuckDealer:
             ("tuples", "case when several then null else g::int end as g", "place = 0"),
             ("entries", "place, g::int as g", "several"),
         ):
+            none = f" union all select {tuples}, {columns} from (select *, -1 as g from {gone}) where {chosen}"
             session.ask(
-                f"create or replace temp table {name} as select {tuples}, {columns} "
-                f"from (select * from {found} where {chosen}) join found using ({ranks})"
+                f"create or replace temp table {name} as select {tuples}, {columns} from (select * from {found} where "
+                f"{chosen}) join found using ({ranks}){none if groups.leaves_out else ''}"
             )
-            if groups.leaves_out:
-                session.ask(
-                    f"insert into {name} select {tuples}, {columns} from (select *, -1 as g from {gone}) where {chosen}"
-                )
         shown = session.fetch("select * from found").sort("g")
         session.ask("drop table found")
         codes = groups.ranking.codes(shown.rename({f"q{i}": f"p{i}" for i in range(len(groups.ranking.parts))}))

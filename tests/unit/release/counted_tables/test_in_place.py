@@ -228,7 +228,12 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
     "limit of a set": {"max_width": {"age": "4"}},
     "all groups": {"models": [shoal.AverageRisk(0.1)]},
     "people": {"person": "who", "drop": ["z other", "number", "name", "own k"]},
-    "suppression": {"suppression_limit": 0.1},
+    "suppression beside limits": {"suppression_limit": 0.1, "max_width": {"Age": "20"}},
+    "suppression beside a personal k": {
+        "suppression_limit": 0.1,
+        "k_column": "own k",
+        "drop": ["z other", "number", "name", "who"],
+    },
     "method": {"method": "mondrian", "effort": None},
     "one section": {"qi": ["Age"], "drop": [*GIVEN["drop"], *QI[1:]]},
     "large k": {"k": 8},

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.methods.base import failing_groups
-from shoal.methods.slices import Members, slices_of
+from shoal.methods.suppression.slices import Members, slices_of
 from shoal.models import Basis, PrivacyModel
 
 __all__ = ["MOST_ROUNDS", "SOME", "leave_out", "leave_out_greedy", "loss_with_suppressed", "spread"]

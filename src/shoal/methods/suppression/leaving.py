@@ -22,8 +22,8 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries
 from shoal.errors import InfeasibleError
 from shoal.methods.base import failing_groups
-from shoal.methods.slices import Members, slices_of
 from shoal.methods.suppression import MOST_ROUNDS, loss_with_suppressed, spread
+from shoal.methods.suppression.slices import Members, slices_of
 from shoal.models import Basis, PrivacyModel
 
 __all__ = [
