@@ -116,7 +116,7 @@ def test_release_of_a_closed_source_and_its_copy(searched: list[tuple[int, int]]
     assert release.measures.sse == pytest.approx(expected.measures.sse)
     assert release.measures.suppressed_rows >= 1
     for each in (release, pickle.loads(pickle.dumps(release))):
-        each.write(tmp_path / "on disk.csv")
+        each.write(tmp_path / "on disk.csv", force=True)
         assert (tmp_path / "on disk.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
     assert len(searched) == 2
 
