@@ -38,7 +38,7 @@ class DuckFound:
     """The groups of all sections in files; see `shoal.release.counted_tables.in_place.Found`.
 
     An entry has its packed tuple or unit, `several`, `place`, `rows`, and the number of its cell in each column: c0 and
-    so on.
+    so on. Entries whose rows are not released are in files of their own, without rows and cells.
 
     Args:
         engine: The source.
@@ -48,6 +48,7 @@ class DuckFound:
 
     def __init__(self, engine: Engine, packing: Packing, again: Again) -> None:
         self.parts: list[Path] = []
+        self.left_out: list[Path] = []
         self._engine, self._packing, self._again = engine, packing, again
         # The path of the private folder may be that of a later one, so the name must tell them apart.
         self._folder = engine.session.folder / f"groups-{secrets.token_hex(8)}"
@@ -62,19 +63,21 @@ class DuckFound:
         """Store the groups of the next section; tuples: its tuples or units, packed."""
         import polars as pl
 
-        columns = [
-            pl.Series("several", groups.several),
-            pl.Series("place", groups.places),
-            pl.Series("rows", groups.rows),
-        ]
+        entries = tuples[groups.tuples.astype(np.int64)].with_columns(
+            pl.Series("several", groups.several), pl.Series("place", groups.places), pl.Series("rows", groups.rows)
+        )
+        if not groups.kept.all():
+            gone = entries.filter(pl.Series(~groups.kept)).drop("rows")
+            self.left_out.append(self._write(f"left-out-{len(self.parts):06}", gone))
+            entries = entries.filter(pl.Series(groups.kept))
+        columns, shown = [], groups.rows[groups.kept]
         for i, keys in enumerate(groups.cells):
-            cells = self._cells[i].number(pl.Series(keys.tolist(), dtype=pl.String))
-            rows = np.bincount(cells, groups.rows, len(self._cells[i])).astype(np.int64)
+            cells = self._cells[i].number(pl.Series(keys[groups.kept].tolist(), dtype=pl.String))
+            rows = np.bincount(cells, shown, len(self._cells[i])).astype(np.int64)
             rows[: len(self._rows[i])] += self._rows[i]
             self._rows[i] = rows
             columns.append(pl.Series(f"c{i}", cells))
-        entries = tuples[groups.tuples.astype(np.int64)].with_columns(columns)
-        self.parts.append(self._write(f"entries-{len(self.parts):06}", entries))
+        self.parts.append(self._write(f"entries-{len(self.parts):06}", entries.with_columns(columns)))
         self._sse.append(groups.sse)
         self._singled.append(groups.singled)
         self._verdicts.append(groups.verdicts)
@@ -140,7 +143,10 @@ class DuckFound:
     def ranked(self, ranks: Sequence[NDArray[np.int32]]) -> FiledGroups:
         """Return the groups with the ranks of their cells, for dealing; ranks: by attribute, one for each cell."""
         ranking = Packing.of([int(own.max(initial=0)) + 1 for own in ranks])
-        return FiledGroups(self._packing, ranking, tuple(ranks), self._again, tuple(self.rank(ranks, ranking)))
+        files = tuple(self.rank(ranks, ranking))
+        return FiledGroups(
+            self._packing, ranking, tuple(ranks), self._again, bool(self.left_out), files, tuple(self.left_out)
+        )
 
     def rank(self, ranks: Sequence[NDArray[np.int32]], ranking: Packing) -> list[Path]:
         """Store the entries once more, with packed ranks in place of cells; return the files."""
@@ -183,29 +189,36 @@ class FiledGroups:
         ranking: How the ranks of a group are packed.
         ranks: For each attribute, the rank of each cell.
         again: What searches the groups again.
+        leaves_out: Whether some rows are not released.
         paths: The files.
+        gone: The files of entries whose rows are not released.
     """
 
     packing: Packing
     ranking: Packing
     ranks: tuple[NDArray[np.int32], ...]
     again: Again
+    leaves_out: bool
     paths: tuple[Path, ...]
+    gone: tuple[Path, ...]
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"paths": ()}
+        return self.__dict__ | {"paths": (), "gone": ()}
 
     def keep(self) -> None:
         """Move the files to a private folder of their own, which is removed together with this object."""
         folder = PrivateFolder().__enter__()
         weakref.finalize(self, folder.__exit__, None, None, None)
-        self.paths = tuple(path.rename(folder.path / path.name) for path in self.paths)
+        self.paths, self.gone = (
+            tuple(path.rename(folder.path / path.name) for path in paths) for paths in (self.paths, self.gone)
+        )
 
-    def files(self, engine: Engine) -> list[Path]:
-        """Return files of entries; groups that are gone are searched again."""
-        if self.paths and all(path.exists() for path in self.paths):
-            return list(self.paths)
-        return self.again(engine).rank(self.ranks, self.ranking)
+    def files(self, engine: Engine) -> tuple[Sequence[Path], Sequence[Path]]:
+        """Return files of entries, and of those whose rows are not released; lost ones are searched again."""
+        if self.paths and all(path.exists() for path in (*self.paths, *self.gone)):
+            return self.paths, self.gone
+        found = self.again(engine)
+        return found.rank(self.ranks, self.ranking), found.left_out
 
 
 def keep_groups(recoding: object) -> None:

@@ -22,10 +22,10 @@ from shoal.methods import sections
 from shoal.methods.base import Run, check_models
 from shoal.methods.registry import DEFAULT
 from shoal.methods.shoaling.problem import Extent
+from shoal.methods.suppression.leaving import IN_SECTIONS
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import Singled
-from shoal.models import Basis
 from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "InPlace", "Searcher", "cells_of", "couple", "plan_in_place"]
 
-IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K})  # what judges a group by itself
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
 
 
@@ -214,7 +213,8 @@ def _plan_search(plan: Plan, extent: Extent) -> SectionSearch:
         for move in moves:
             move.prepare()
     section = SECTIONINGS[method.name].of(method, encoded, models, run, extent)
-    return SectionSearch(method, section, whole, models, run, schema, ends, own_k, moves, extent.by_person)
+    most = plan.run.most_suppressed(encoded.n_rows)
+    return SectionSearch(method, section, whole, models, run, schema, ends, own_k, moves, extent.by_person, most)
 
 
 def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
@@ -229,7 +229,10 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
-    if request.suppression_limit or request.target or request.has_centers or request.bound:
+    if request.target or request.has_centers or request.bound:
+        return False
+    # Rows leave before the search.
+    if request.suppression_limit and (is_limited or by_person or schema.names(Role.PERSONAL_K) or not is_ours):
         return False
     tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
     beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights
@@ -304,7 +307,8 @@ def _show(plan: Plan, found: Found, groups: _Measured, moves: tuple[Movement, ..
     """Return the cells of all groups over a stand-in of the table and the release together."""
     encoded = plan.encoded
     histograms, shown = encoded.histograms, [rows for _, rows in found.cells]
-    places, weights = couple([*histograms, *shown])
+    n_left_out = encoded.n_rows - int(shown[0].sum())
+    places, weights = couple([*histograms, *(np.append(rows, n_left_out) for rows in shown)])
     codes = np.column_stack(places[: len(histograms)]).astype(np.int32)
     tuples, of_rows = np.unique(codes, axis=0, return_inverse=True)
     row_tuple: NDArray[np.int32] = of_rows.reshape(-1).astype(np.int32)
@@ -319,10 +323,12 @@ def _show(plan: Plan, found: Found, groups: _Measured, moves: tuple[Movement, ..
         others={},
         counted=(),
     )
+    kept = places[-1] < len(shown[-1])  # rows that are left out come last in every column
     cells = tuple(
-        replace(cells_of(keys), index=place.astype(np.int32))
+        replace(cells_of(keys), index=place[kept].astype(np.int32))
         for (keys, _), place in zip(found.cells, places[len(histograms) :], strict=True)
     )
-    partition = Partition(Entries(row_tuple, weights, every), cells, weights=weights)
+    labels = np.where(kept, every, -1).astype(np.int32)
+    partition = Partition(Entries(row_tuple, weights, labels), cells, weights=weights)
     schema = replace(plan.schema, columns=tuple(plan.schema.qi))
     return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), groups, moves)

@@ -180,6 +180,11 @@ class Dealing:
         """Those of them that are not released: people come before the k of rows."""
         return [name for name in self.keyed if name not in self.names][::-1]
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some rows are not released."""
+        return bool((self.entries[2] < 0).any() if self.searched is None else self.searched.leaves_out)
+
 
 class Gatherer(Protocol):
     """The distinct cells of a column that are too many for a list."""
