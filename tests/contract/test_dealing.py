@@ -180,7 +180,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "groups rows",
     ),
-    "recode": ({"recode": {"Age": "top:20"}}, "recode"),
     "target": ({"target": "disease"}, "target"),
     "full-domain bounds": ({"method": "datafly", "hierarchies": {"Age": AGES}, "cells": "bounds"}, "cells"),
 }

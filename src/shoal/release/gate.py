@@ -92,12 +92,14 @@ class Gate:
     def _gate_recoded(self, written: Path, recoding: Recoding) -> verification.Verdict:
         release, request = self.release, self.release.request
         names = [column.name for column in release.schema.released]
+        coded = [column.name for column in release.schema.columns if column.codings]
         return verification.gate_recoded(
             written,
             release.schema,
             request.k,
             self._watched(release.source.verify_rows(verification, names)),
             self._claimed(recoding),
+            outliers=release.source.verify_rows(verification, coded) if coded else None,
             step=self._step(0.0),
             **self.goal,
         )

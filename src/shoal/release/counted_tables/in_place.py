@@ -28,6 +28,7 @@ from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck_search import DuckSearcher
+from shoal.release.counted_tables.outliers import Outliers
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
@@ -113,7 +114,7 @@ class InPlace:
             raise self.refusal or error from None
         plan.run.stage("measuring")
         shown = _show(plan, found)
-        table = Table(plan.table.frame.select([c.name for c in shown.schema.qi]), weights=plan.table.weights)
+        table = replace(plan.table, frame=plan.table.frame.select([c.name for c in shown.schema.qi]), _factors={})
         release = make_release(table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
         release = replace(release, schema=plan.schema, settings=self.job.settings, encoded=None, entries=None)
         if isinstance(found, Judged):
@@ -142,7 +143,7 @@ class InPlace:
         return replace(release, recoding=recoding, joint=(n_exact, n_starred))
 
 
-def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
+def plan_in_place(source: Source, schema: Schema, job: Job, outliers: Outliers) -> InPlace | None:
     """Plan a run whose sections the engine searches; None if it cannot, or if the table is a single section."""
     import polars as pl
 
@@ -154,6 +155,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     names = [column.name for column in schema.qi]
     names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
     columns = searcher.count_columns(names)
+    outliers.recode()  # the plan recodes the stand-in itself
     if prod(len(texts) for texts, _ in columns.values()) <= sections.LARGEST_SECTION:
         return None
     places, weights = couple([counts for _, counts in columns.values()])

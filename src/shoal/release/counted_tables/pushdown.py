@@ -19,6 +19,7 @@ from shoal.profile.rare_values import check_seen, missing_or_alike
 from shoal.release.cells.centers import spread_name
 from shoal.release.counted_tables.dealing import works_on_counts
 from shoal.release.counted_tables.in_place import plan_in_place
+from shoal.release.counted_tables.outliers import Outliers, Recoder, find_outliers
 from shoal.release.make import anonymize_table
 from shoal.release.release import Release, Request
 from shoal.schema import INPUT, Role, Schema
@@ -43,6 +44,7 @@ def needs_rows(
     *,
     deals: bool = False,
     lays_out: bool = False,
+    recodes: bool = False,
 ) -> str | None:
     """Return why a run needs the rows themselves; None if counts are enough.
 
@@ -53,6 +55,7 @@ def needs_rows(
         request: What the user requested.
         deals: Whether the source can deal the rows of a tuple to several groups.
         lays_out: Whether it can then write a file with any layout.
+        recodes: Whether the source can show other cells in the place of outliers.
     """
     is_full_domain = isinstance(method, FullDomain)
     if not is_full_domain and (reason := _obstacle(method, models, schema, deals=deals)):
@@ -61,7 +64,8 @@ def needs_rows(
         return f"{row_models[0].describe()} depends on rows"
     if is_full_domain and (schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)):
         return "a column of people or of personal k is read row by row"
-    if coded := [column.name for column in schema.released if column.codings]:
+    coded = [column.name for column in schema.released if column.codings]
+    if coded and not recodes:
         return f"{setting('recode')} of column {coded[0]!r} depends on rows"
     if is_full_domain and (limited := [column.name for column in schema.qi if any(column.limits)]):
         return f"a limit of column {limited[0]!r} depends on rows"
@@ -100,7 +104,8 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
     request, method, models, run = job.request, job.method, job.models, job.run
     dealer = source.dealer()
     lays_out = dealer is not None and dealer.lays_out
-    if reason := needs_rows(method, models, schema, request, deals=dealer is not None, lays_out=lays_out):
+    can = {"deals": dealer is not None, "lays_out": lays_out, "recodes": isinstance(source, Recoder)}
+    if reason := needs_rows(method, models, schema, request, **can):
         raise UsageError(
             f"{source.place}: {reason}, which needs the rows in memory. Use {setting('engine', 'memory')}, or leave it "
             "out."
@@ -112,11 +117,15 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         )
     run.stage("counting")
     source.check([column.name for column in schema.released])
-    if (in_place := plan_in_place(source, schema, job)) is not None:
+    outliers = find_outliers(source, schema, request, models)
+    schema = outliers.schema
+    if (in_place := plan_in_place(source, schema, job, outliers)) is not None:
         notes = _look_at_columns(source, schema, job, in_place.n_rows)
-        return _completed(in_place.release(), source, schema, job, notes)
+        return _completed(in_place.release(), outliers, job, notes)
+    outliers.recode(back=True)
     more = [*(name for model in models for name in model.columns), *schema.names(Role.PERSON)]
     table = count_table(source, schema, tuple(dict.fromkeys([*more, *schema.names(Role.PERSONAL_K)])))
+    outliers.recode()
     run.check()
     if dealer is not None:
         held_back = schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
@@ -128,13 +137,13 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
     accepted = tuple(name for name in request.accept_unique if name in table.names)
     try:
         if job.roll_up == "database" and isinstance(source, GroupCounter):
-            run = replace(run, table=CountedTable(source, table.frame))
+            run = replace(run, table=CountedTable(source, outliers.recoded(table).frame))
         release = anonymize_table(
             table, narrow, replace(request, accept_unique=accepted), method, models, run, job.hierarchies
         )
     except InputError as error:  # the row of a count is not a row of the table
         raise error.without_rows() from None
-    return _completed(release, source, schema, job, notes)
+    return _completed(release, outliers, job, notes)
 
 
 def _look_at_columns(source: Source, schema: Schema, job: Job, n_rows: int) -> list[Note]:
@@ -150,19 +159,20 @@ def _look_at_columns(source: Source, schema: Schema, job: Job, n_rows: int) -> l
     )
 
 
-def _completed(release: Release, source: Source, schema: Schema, job: Job, notes: Sequence[Note]) -> Release:
+def _completed(release: Release, outliers: Outliers, job: Job, notes: Sequence[Note]) -> Release:
     """Return the release of counted columns as that of the whole table."""
+    first = (*outliers.source.notes, *outliers.notes)
     columns = {column.name: column for column in release.schema.columns}
     release = replace(
         release,
-        source=source,
-        schema=schema.with_columns(columns),
+        source=outliers.source,
+        schema=outliers.schema.with_columns(columns),
         request=replace(release.request, accept_unique=job.request.accept_unique),
-        notes=tuple(dict.fromkeys((*release.notes, *notes))),
+        notes=tuple(dict.fromkeys((*first, *release.notes, *notes))),
     )
     if isinstance(release.recoding, Dealing):
         return replace(release, recoding=replace(release.recoding, names=_dealt_names(release)))
-    return replace(release, recoding=_recoding(release))
+    return replace(release, recoding=_recoding(release, outliers))
 
 
 def _dealt_names(release: Release) -> tuple[str, ...]:
@@ -179,15 +189,15 @@ def count_table(source: Source, schema: Schema, extra_columns: Sequence[str] = (
     return RankedTable(counted.factors, counted.counts, source.notes, source.dialect)
 
 
-def _recoding(release: Release) -> Recoding:
+def _recoding(release: Release, outliers: Outliers) -> Recoding:
     """Derive the released text of each cell from the distinct rows before and after."""
     import polars as pl
 
-    rows = pl.Series(release.source_rows)
+    rows, before = pl.Series(release.source_rows), outliers.recoded(release.original)
     names = [column.name for column in release.schema.qi]
     maps = {}
     for name in names:
-        cells = release.original.frame[name].gather(rows)
+        cells = before.frame[name].gather(rows)
         pairs = pl.DataFrame({"cell": cells, "label": release.text[name]}).unique().sort("cell")
         maps[name] = dict(pairs.iter_rows())
         if len(maps[name]) != pairs.height:

@@ -82,6 +82,8 @@ class DuckSource:
         }
         self._numbered = tuple(numbered)
         self._open: tuple[DuckSession, NumberedCells] | None = None
+        self._recoded: dict[str, Mapping[str, str]] = {}  # by column, cells and what is shown in their place
+        self._shown: dict[str, Numbering] = {}  # what the numbers of these columns mean
         self._columns: dict[Grouping, str] = {}
         self._names: tuple[str, ...] = ()
         self._notes: tuple[Note, ...] = ()
@@ -90,7 +92,7 @@ class DuckSource:
         self._dealer = DuckDealer(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_open": None, "_columns": {}, "_dealer": DuckDealer(self)}
+        return self.__dict__ | {"_open": None, "_shown": {}, "_columns": {}, "_dealer": DuckDealer(self)}
 
     @property
     def dialect(self) -> Dialect | None:
@@ -114,12 +116,12 @@ class DuckSource:
         try:
             with session.guarded():
                 self._copy_cells(blocks, cells, watch)
-            session.ask(f"create view cells as {cells.query()}")
             self._open = session, cells
+            self.recode(self._recoded)
             yield self
         finally:
             session.close()
-            self._open, self._columns = None, {}
+            self._open, self._shown, self._columns = None, {}, {}
             self._dealer.forget()
             cells.remove()
 
@@ -141,7 +143,33 @@ class DuckSource:
     def numbering(self, name: str) -> Numbering | None:
         """Return what the numbers of a column mean; None if it is stored as text."""
         assert self._open is not None, "the source is closed"
-        return self._open[1].columns[self.names.index(name)]
+        return self._shown[name] if name in self._shown else self._open[1].columns[self.names.index(name)]
+
+    def recode(self, cells: Mapping[str, Mapping[str, str]]) -> None:
+        """Count, recode and deal other cells in the place of some; `blocks` and the verifier see those of the table.
+
+        Args:
+            cells: By column, the cells to replace and what is shown in their place; nothing to show all as they are.
+        """
+        import polars as pl
+
+        assert self._open is not None, "the source is closed"
+        session, numbered = self._open
+        self._recoded, self._shown = dict(cells), {}
+        changes, joins = [], []
+        for name, shown in cells.items():
+            i = self.names.index(name)
+            before, self._shown[name] = numbered.columns[i], Numbering()
+            assert before is not None, "a column of texts cannot be recoded"
+            texts = [shown.get(text, text) for text in before.texts.to_list()]
+            numbers = self._shown[name].number(pl.Series(texts, dtype=pl.String))
+            session.load(f"recoded{i}", pl.DataFrame({"cell": np.arange(len(texts), dtype=np.int32), "shown": numbers}))
+            changes.append(f"recoded{i}.shown as c{i}")
+            joins.append(f"join recoded{i} on recoded{i}.cell = t.c{i}")
+        chosen = f"t.* replace ({', '.join(changes)})" if changes else "*"
+        session.ask(
+            f"create or replace temp view cells as select {chosen} from ({numbered.query()}) as t {' '.join(joins)}"
+        )
 
     @property
     def place(self) -> str:

@@ -19,6 +19,7 @@ from shoal.schema import INPUT, Dialect, Schema, check_k
 from shoal.verification.gate_streamed.blocks import CodedBlocks
 from shoal.verification.gate_streamed.examined import Dealt, Examined, held_back
 from shoal.verification.gate_streamed.laid import LaidBlocks
+from shoal.verification.gate_streamed.outliers import coded_names, find_recoded
 from shoal.verification.gate_streamed.source import SourceTable, SourceTally
 from shoal.verification.models.checks import Goal
 from shoal.verification.reading.coded import Step, ignore_step
@@ -76,7 +77,9 @@ def gate_dealt(
     """
     k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
     key = secrets.token_bytes(32)
-    found = SourceTally(schema, held_back(schema), key, decimal, counted=center is not None, ordered=keep_order)
+    recoded, wrong = find_recoded(schema, k, source.blocks(names)) if (names := coded_names(schema)) else ({}, [])
+    kept: dict[str, bool] = {"counted": center is not None, "ordered": keep_order}
+    found = SourceTally(schema, held_back(schema), key, decimal, recoded=recoded, **kept)
     found.read(source)
     table = CodedBlocks(path, Dialect(delimiter), keep_blank=True)
     followed = [column.name for column in schema.qi if spread]
@@ -88,7 +91,7 @@ def gate_dealt(
             step(examined.rows)
     except UnreadableError as error:
         return judge_counts(k, examined.rows, 0, 0, [Violation("file", error.reason)])
-    violations = examined.file_violations(path)
+    violations = [*wrong, *examined.file_violations(path)]
     if not examined.is_counting:
         return judge_counts(k, examined.rows, 0, 0, violations)
     n_suppressed = found.bag[2] - examined.rows
