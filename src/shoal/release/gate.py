@@ -66,7 +66,6 @@ class Gate:
 
     def _gate_rows(self, written: Path) -> verification.Verdict:
         release, request = self.release, self.release.request
-        population = release.population
         return verification.gate(
             written,
             release.schema,
@@ -79,9 +78,7 @@ class Gate:
             spreadsheet_safe=request.spreadsheet_safe,
             delimiter=release.delimiter,
             decimal=request.output_decimal,
-            population=None
-            if population is None
-            else {name: population.frame[name].to_list() for name in population.names},
+            population=self._population,
             center=request.center if request.has_centers else None,
             groups=() if release.groups is None else release.groups[release.file_rows],
             spread=request.spread,
@@ -122,9 +119,16 @@ class Gate:
             decimal=request.output_decimal,
             center=request.center if request.has_centers else None,
             spread=request.spread,
+            population=self._population,
             step=self._step(0.0),
             **self.goal,
         )
+
+    @property
+    def _population(self) -> dict[str, list[str]] | None:
+        """The text of the population by column name."""
+        population = self.release.population
+        return None if population is None else {name: population.frame[name].to_list() for name in population.names}
 
     @property
     def goal(self) -> verification.Goal:

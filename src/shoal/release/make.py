@@ -284,7 +284,8 @@ def plan_run(
             raise
         notes.append(about_unread(error))
         schema, encoded = unchanged
-    check_population(encoded)
+    if pairs_of is None:
+        check_population(encoded)
     if request.spread:
         check_spread(schema)
     run.stage("grouping")

@@ -84,9 +84,10 @@ def check_columns(models: tuple[PrivacyModel, ...], schema: Schema, population: 
         raise UsageError(join_problems(problems))
 
 
-def check_population(encoded: Encoded) -> None:
-    """Raise an InputError if the population lacks some rows of the table."""
-    strangers = 0 if encoded.population is None else count_strangers(encoded)
+def check_population(encoded: Encoded, strangers: int | None = None) -> None:
+    """Raise an InputError if the population lacks some rows of the table; strangers: their number, if it is known."""
+    if strangers is None:
+        strangers = 0 if encoded.population is None else count_strangers(encoded)
     if strangers:
         raise InputError(
             f"{counted(strangers, 'row of the table is', 'rows of the table are')} not in the population: no row there "

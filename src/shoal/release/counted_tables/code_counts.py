@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.population import shared_tuples
 from shoal.errors import InfeasibleError
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.dealing import Coding, coding_of
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.make import Plan
+from shoal.release.preconditions import check_population
 from shoal.rules import RuleVerdict
 
 if TYPE_CHECKING:
     from shoal.release.counted_tables.in_place import Searcher
 
-__all__ = ["CodeCounts", "Judged", "UnitSearcher"]
+__all__ = ["CodeCounts", "Judged", "PopulationCounter", "UnitSearcher"]
 
 
 @runtime_checkable
@@ -48,6 +50,14 @@ class UnitSearcher(Protocol):
 
     def largest_beside(self) -> list[NDArray[np.int32]]:
         """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""
+
+
+@runtime_checkable
+class PopulationCounter(Protocol):
+    """A searcher that compares its tuples with those of a population."""
+
+    def count_beyond(self, tuples: NDArray[np.int32], rows: NDArray[np.int64]) -> int:
+        """Count the rows of the table that are not among some rows, given as distinct tuples of codes."""
 
 
 @runtime_checkable
@@ -110,6 +120,13 @@ class CodeCounts:
                 raise
             return refusal
         return None
+
+    def check_population(self, encoded: Encoded) -> None:
+        """Raise an InputError if the population lacks some rows of the table."""
+        if encoded.population is not None:
+            assert isinstance(self.source, PopulationCounter)
+            self.of(encoded)
+            check_population(encoded, self.source.count_beyond(*shared_tuples(encoded)))
 
     def completed(self, encoded: Encoded) -> Encoded:
         """Return the table with the largest personal k beside each value."""

@@ -121,6 +121,21 @@ class DuckSearcher:
         found = self._engine.session.fetch(query).sort(keys)
         return found.select(keys).to_numpy().astype(np.int32), found["n"].to_numpy().astype(np.int64)
 
+    def count_beyond(self, tuples: Codes, rows: Counts) -> int:
+        """Count the rows of the table that are not among some rows, given as distinct tuples of codes."""
+        import polars as pl
+
+        cards = self._packing.cards[: self._packing.n_keys]
+        inside = (tuples < np.array(cards)).all(axis=1)
+        keys, joined = self._packing.key_names, ", ".join(self._packing.key_names)
+        packed = Packing.of(cards).pack(list(tuples[inside].T))
+        self._engine.session.load("known", pl.DataFrame(dict(zip(keys, packed, strict=True)) | {"n": rows[inside]}))
+        own = f"(select {joined}, sum(n) as n from section group by {joined})"
+        beyond = "sum(greatest(own.n - coalesce(known.n, 0), 0))"
+        return int(
+            self._engine.session.ask(f"select {beyond} from {own} as own left join known using ({joined})")[0][0]
+        )
+
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""
         import polars as pl
@@ -157,7 +172,7 @@ class DuckSearcher:
         whole = _Section(session, packing, search.plan.pricing, "section", self._n_units, count())
         tree = cut_sections(whole, search.plan.pricing.prices, largest)
         found = DuckFound(self._engine, packing, partial(_search_again, search, largest, self._coding))
-        if search.by_units or search.run.limits:
+        if search.row_by_row:
             self._search_tree(search, tree, found)
             return found
         for frame, groups in self._searched(search, _leaves(tree), drop=True):
@@ -175,7 +190,7 @@ class DuckSearcher:
         import polars as pl
 
         session, numbers = self._engine.session, count()
-        if search.by_units:
+        if search.by_units or search.by_population:
             tree = tree.whole_where(lambda section: search.fails(*_Units.of(section.fetch(), self._packing)))
 
         def kept(outcome: SectionGroups | InfeasibleError) -> Path | InfeasibleError:

@@ -25,7 +25,7 @@ from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS
 from shoal.models import Basis, Distributions
 from shoal.release.cells.show import JointGroups, Shown, make_release
-from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
+from shoal.release.counted_tables.code_counts import CodeCounts, Judged, PopulationCounter, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck_search import DuckSearcher
 from shoal.release.counted_tables.outliers import Outliers
@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "InPlace", "Searcher", "cells_of", "couple", "plan_in_place"]
 
-IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K})  # what judges a group by itself
+IN_SECTIONS = frozenset(
+    {Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K, Basis.POPULATION}
+)  # what judges a group by itself
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
 
 
@@ -115,7 +117,7 @@ class InPlace:
         plan.run.stage("measuring")
         shown = _show(plan, found)
         table = replace(plan.table, frame=plan.table.frame.select([c.name for c in shown.schema.qi]), _factors={})
-        release = make_release(table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
+        release = make_release(table, plan.request, plan.models, shown, plan.population, plan.notes, plan.run.weights)
         release = replace(release, schema=plan.schema, settings=self.job.settings, encoded=None, entries=None)
         if isinstance(found, Judged):
             check_bans(plan.method, found.verdicts)
@@ -174,12 +176,14 @@ def plan_in_place(source: Source, schema: Schema, job: Job, outliers: Outliers) 
             job.models,
             job.run,
             job.hierarchies,
+            job.settings.population_table(),
             must_search=True,
             pairs_of=counts.pairs,
         )
     except InputError as error:  # the rows of the stand-in are not those of the table
         raise error.without_rows() from None
     encoded, limits = plan.encoded, plan.run.limits
+    counts.check_population(encoded)
     if any(limit.most for limit in limits):  # a plan of sets lends single rows
         return None
     k = max(model.minimum_size for model in plan.models)
@@ -192,7 +196,9 @@ def plan_in_place(source: Source, schema: Schema, job: Job, outliers: Outliers) 
     check_models(method, encoded, plan.models)
     plan = replace(plan, encoded=counts.completed(encoded))
     search = _plan_search(plan, k, n_tuples)
-    if rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
+    if (
+        rarest >= k and not limits and not search.by_population and not counts.fail(search)
+    ):  # it may be released as it is
         return None
     return InPlace(plan, searcher, search, job, refusal)
 
@@ -228,6 +234,8 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
     if request.suppression_limit or request.target or request.has_centers or request.bound:
+        return False
+    if job.settings.population is not None and not isinstance(source, PopulationCounter):
         return False
     beyond_tuples = job.models or is_limited or schema.names(Role.PERSONAL_K) or run.rules or run.derive_weights
     return isinstance(source, UnitSearcher) or not beyond_tuples

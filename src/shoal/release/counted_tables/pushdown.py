@@ -54,11 +54,12 @@ def needs_rows(
         schema: The columns.
         request: What the user requested.
         deals: Whether the source can deal the rows of a tuple to several groups.
-        lays_out: Whether it can then write a file with any layout.
+        lays_out: Whether it can then write a file with any layout, and its gate can count a population.
         recodes: Whether the source can show other cells in the place of outliers.
     """
     is_full_domain = isinstance(method, FullDomain)
-    if not is_full_domain and (reason := _obstacle(method, models, schema, deals=deals)):
+    known = DEALT | {Basis.POPULATION} if lays_out else DEALT
+    if not is_full_domain and (reason := _obstacle(method, models, schema, known, deals=deals)):
         return reason
     if is_full_domain and (row_models := [model for model in models if model.basis not in ON_COUNTS]):
         return f"{row_models[0].describe()} depends on rows"
@@ -84,13 +85,15 @@ def needs_rows(
     return next((f"{option} depends on rows" for option, is_set in options.items() if is_set), None)
 
 
-def _obstacle(method: Method, models: Sequence[PrivacyModel], schema: Schema, *, deals: bool) -> str | None:
+def _obstacle(
+    method: Method, models: Sequence[PrivacyModel], schema: Schema, known: frozenset[Basis], *, deals: bool
+) -> str | None:
     """Return why a method that groups rows cannot group counted ones; None if it can."""
     if not deals:
         return f"method {method.name!r} groups rows"
     if info_of(method.name) is None:
         return f"method {method.name!r} is not one of our own and groups rows"
-    if beyond := [model for model in models if model.basis not in DEALT or not has_judge(model.spec())]:
+    if beyond := [model for model in models if model.basis not in known or not has_judge(model.spec())]:
         return f"{beyond[0].describe()} beside method {method.name!r} depends on rows"
     tells_apart = any(model.columns for model in models) or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
     by_tuples = isinstance(method, Shoaling) or (isinstance(method, Mondrian) and method.variant != "relaxed")
@@ -138,9 +141,9 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
     try:
         if job.roll_up == "database" and isinstance(source, GroupCounter):
             run = replace(run, table=CountedTable(source, outliers.recoded(table).frame))
-        release = anonymize_table(
-            table, narrow, replace(request, accept_unique=accepted), method, models, run, job.hierarchies
-        )
+        request = replace(request, accept_unique=accepted)
+        people = job.settings.population_table()
+        release = anonymize_table(table, narrow, request, method, models, run, job.hierarchies, people)
     except InputError as error:  # the row of a count is not a row of the table
         raise error.without_rows() from None
     return _completed(release, outliers, job, notes)

@@ -23,7 +23,7 @@ from shoal.methods.shoaling.search import SectionPlan, Shoaling
 from shoal.methods.shoaling.steps import Search
 from shoal.metrics.singled import Singled, look_for_singled
 from shoal.metrics.variance import Axis, axes_of, sum_of_squares
-from shoal.models import PrivacyModel
+from shoal.models import Basis, PrivacyModel
 from shoal.release.cells.limits import check_limits
 from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import Schema
@@ -96,6 +96,16 @@ class SectionSearch:
         """Whether models tell the rows of a tuple apart: units, not tuples, are then counted, cut and searched."""
         return bool(self.whole.sensitive) or self.whole.personal_k is not None
 
+    @property
+    def by_population(self) -> bool:
+        """Whether models compare groups with a population."""
+        return any(model.basis is Basis.POPULATION for model in self.models)
+
+    @property
+    def row_by_row(self) -> bool:
+        """Whether the rows of a section are searched one by one, and a section may have no groups that pass."""
+        return self.by_units or self.by_population or bool(self.run.limits)
+
     def fails(self, tuples: NDArray[np.int32], beside: NDArray[np.int32], counts: NDArray[np.int64]) -> bool:
         """Say whether no grouping of a section can pass the models; the arguments are those of `group`."""
         try:
@@ -129,8 +139,7 @@ class SectionSearch:
         """
         part = self._part(tuples, beside, counts)
         limits = self.run.limits
-        row_by_row = self.by_units or bool(limits)
-        searched = one_by_one(part) if row_by_row else part
+        searched = one_by_one(part) if self.row_by_row else part
         posed = prepare(
             searched,
             self.plan.k,
@@ -154,7 +163,7 @@ class SectionSearch:
         rules = compile_rules(self.run.rules, part.attributes)
         choice = self.ends or EXACT
         ends = release_ends(self.whole, partition, self.schema, choice, k=self.k, apart=rules.banned, moves=self.moves)
-        dealt = _unit_entries(part, partition) if row_by_row else entries
+        dealt = _unit_entries(part, partition) if self.row_by_row else entries
         first = np.diff(dealt.tuples, prepend=-1) != 0
         place = np.cumsum(dealt.rows) - dealt.rows
         sizes = np.diff(np.flatnonzero(first), append=len(first))

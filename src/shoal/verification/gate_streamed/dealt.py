@@ -12,7 +12,7 @@ distinct cells and on the groups.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Unpack
 
 from shoal.schema import INPUT, Dialect, Schema, check_k
@@ -53,6 +53,7 @@ def gate_dealt(
     decimal: str = INPUT,
     center: str | None = None,
     spread: bool = False,
+    population: Mapping[str, Sequence[str]] | None = None,
     step: Step = ignore_step,
     **goal: Unpack[Goal],
 ) -> Verdict:
@@ -72,6 +73,7 @@ def gate_dealt(
         decimal: The decimal mark of numbers in the file; "input" for that of the source.
         center: "mean" or "median" if the cells are the centres of groups, which are recomputed from the source.
         spread: Whether a standard deviation or share follows each centre.
+        population: The text of the population table by column name.
         step: Called with the number of rows examined so far; it may raise to end the check.
         goal: What the release must meet besides k; see `Goal`.
     """
@@ -84,7 +86,7 @@ def gate_dealt(
     table = CodedBlocks(path, Dialect(delimiter), keep_blank=True)
     followed = [column.name for column in schema.qi if spread]
     laid = LaidBlocks(table, bounds, spreadsheet_safe, found.mark(), followed)
-    examined = Examined(schema, laid, dealt, key, goal, found, center)
+    examined = Examined(schema, laid, dealt, key, goal, found, center, population)
     try:
         for block in table.blocks():
             examined.add(block)
