@@ -81,7 +81,10 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "exact ends": (odd_table(1, 900), GIVEN | {"ends": "exact"}),
     "hierarchy, weights": (odd_table(1, 900), GIVEN | {"hierarchies": {"Age": AGES}, "weights": {"age": 0.5}}),
     "numbers, dates, categories": (mixed_table(700), MIXED),
-    "hierarchy of categories": (mixed_table(700), MIXED | {"hierarchies": {"zip": ZIPS}, "effort": "normal"}),
+    "hierarchy of categories, target": (
+        mixed_table(700),
+        MIXED | {"hierarchies": {"zip": ZIPS}, "effort": "normal", "target": "disease"},
+    ),
     "bans, derived weights": (
         odd_table(1, 900),
         GIVEN | {"rules": [{"column": "Age", "inflection": [10, 11], "ban": True}], "weights": "auto"},

@@ -103,7 +103,12 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["name", "who"],
     },
-    "limits and derived weights": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}, "weights": "auto"},
+    "limits, derived weights and a target": {
+        "max_width": {"Age": "20"},
+        "finest": {QI[2]: "month"},
+        "weights": "auto",
+        "target": "disease",
+    },
 }
 
 

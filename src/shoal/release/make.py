@@ -31,7 +31,7 @@ from shoal.methods.base import (
 from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.full_domain.sampling import about_sample, check_sample, check_sampling, draw_rows, find_sampling
 from shoal.methods.registry import DEFAULT
-from shoal.metrics.association import Pairs, about_redundancy, count_pairs, derive_weights
+from shoal.metrics.association import Pairs, Twin, about_redundancy, count_pairs, derive_weights
 from shoal.metrics.research_value import Research
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.models.thresholds import MOST_PARTS
@@ -72,6 +72,9 @@ __all__ = [
     "make_run",
     "plan_run",
 ]
+
+
+TwinsOf = Callable[[Encoded], tuple[Twin, ...]]
 
 
 def make_run(settings: Settings, *, threads: int, watch: Watch = UNWATCHED) -> Run:
@@ -142,6 +145,7 @@ def anonymize_table(
     population: Table | None = None,
     prepared: Encoded | None = None,
     key: bytes | None = None,
+    twins_of: TwinsOf | None = None,
 ) -> Release:
     """Run one method on a table; a table that already meets the request is returned unchanged.
 
@@ -156,10 +160,10 @@ def anonymize_table(
         population: The table that population models compare with.
         prepared: The table as codes, encoded with this schema, if several runs share it.
         key: The secret that draws a sample, if a model needs one; None for the secure generator of the system.
+        twins_of: Finds the twins of categories, if the table does not have the target.
     """
-    return carry_out(
-        plan_run(table, schema, request, method, models, run, hierarchies, population, prepared=prepared, key=key)
-    )
+    plan = plan_run(table, schema, request, method, models, run, hierarchies, population, prepared, key, twins_of)
+    return carry_out(plan)
 
 
 @dataclass(frozen=True)
@@ -226,6 +230,7 @@ def plan_run(
     population: Table | None = None,
     prepared: Encoded | None = None,
     key: bytes | None = None,
+    twins_of: TwinsOf | None = None,
     must_search: bool = False,
     pairs_of: Callable[[Encoded], Pairs] | None = None,
 ) -> Plan:
@@ -243,7 +248,8 @@ def plan_run(
     request = replace(request, common_k=k, ends=ends)
     check_enough(table, schema, request.k)
     check_columns(models, schema, population)
-    check_target(request, schema, method)
+    if twins_of is None:
+        check_target(request, schema, method)
     sampled = None
     if sampling := find_sampling(models):
         check_honours(method, models)
@@ -295,7 +301,7 @@ def plan_run(
         run = replace(run, weights=derive_weights(encoded, pairs))
         notes += about_redundancy(encoded, pairs)
     bounds = Bounds(encoded, schema, hierarchies, request.ends or EXACT, k, run.most_suppressed(encoded.n_rows))
-    run = replace(run, limits=bounds.compiled(), twins=twins_for(request, table, schema, encoded))
+    run = replace(run, limits=bounds.compiled(), twins=twins_for(request, table, schema, encoded, twins_of))
     schema = bounds.with_levels()
     check_run(method.name, [column.name for column in schema.qi], run)
     check_support(method, encoded, models)

@@ -30,6 +30,7 @@ from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck_search import DuckSearcher
 from shoal.release.counted_tables.outliers import Outliers
 from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.release.counted_tables.targets import twins_in
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
 from shoal.report.public import public_column
@@ -177,6 +178,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job, outliers: Outliers) 
             job.run,
             job.hierarchies,
             job.settings.population_table(),
+            twins_of=twins_in(source, schema, job.request.target),
             must_search=True,
             pairs_of=counts.pairs,
         )
@@ -196,9 +198,8 @@ def plan_in_place(source: Source, schema: Schema, job: Job, outliers: Outliers) 
     check_models(method, encoded, plan.models)
     plan = replace(plan, encoded=counts.completed(encoded))
     search = _plan_search(plan, k, n_tuples)
-    if (
-        rarest >= k and not limits and not search.by_population and not counts.fail(search)
-    ):  # it may be released as it is
+    # It may be released as it is.
+    if rarest >= k and not limits and not search.by_population and not counts.fail(search):
         return None
     return InPlace(plan, searcher, search, job, refusal)
 
@@ -207,7 +208,8 @@ def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
     """Return what searches a section of a table of so many tuples or units."""
     encoded, method = plan.encoded, plan.method
     assert isinstance(method, Shoaling)
-    run = Run(seed=plan.run.seed, weights=plan.run.weights, rules=plan.run.rules, limits=plan.run.limits)
+    given = plan.run
+    run = Run(seed=given.seed, weights=given.weights, rules=given.rules, limits=given.limits, twins=given.twins)
     pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
     effort = suited(EFFORTS[method.effort], prepare(encoded, k, plan.models, run, pricing=pricing), n_tuples)
     sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
@@ -233,7 +235,7 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
-    if request.suppression_limit or request.target or request.has_centers or request.bound:
+    if request.suppression_limit or request.has_centers or request.bound:
         return False
     if job.settings.population is not None and not isinstance(source, PopulationCounter):
         return False

@@ -20,7 +20,9 @@ from shoal.release.cells.centers import spread_name
 from shoal.release.counted_tables.dealing import works_on_counts
 from shoal.release.counted_tables.in_place import plan_in_place
 from shoal.release.counted_tables.outliers import Outliers, Recoder, find_outliers
+from shoal.release.counted_tables.targets import twins_in
 from shoal.release.make import anonymize_table
+from shoal.release.preconditions import check_target
 from shoal.release.release import Release, Request
 from shoal.schema import INPUT, Role, Schema
 from shoal.tables.sources.base import Dealing, GroupCounter, Recoding, Source
@@ -71,7 +73,6 @@ def needs_rows(
     if is_full_domain and (limited := [column.name for column in schema.qi if any(column.limits)]):
         return f"a limit of column {limited[0]!r} depends on rows"
     options = {
-        setting("target", request.target): request.target is not None,
         setting("ends", request.ends): is_full_domain and request.ends not in (None, EXACT),
     }
     if is_full_domain or not lays_out:
@@ -118,6 +119,7 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
             f"{source.place}: method {method.name!r} groups rows; {setting('roll_up', 'database')} is for full-domain "
             "methods. Leave it out, or choose one of them."
         )
+    check_target(request, schema, method)
     run.stage("counting")
     source.check([column.name for column in schema.released])
     outliers = find_outliers(source, schema, request, models)
@@ -143,7 +145,9 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
             run = replace(run, table=CountedTable(source, outliers.recoded(table).frame))
         request = replace(request, accept_unique=accepted)
         people = job.settings.population_table()
-        release = anonymize_table(table, narrow, request, method, models, run, job.hierarchies, people)
+        twins_of = twins_in(source, schema, request.target)
+        given = job.hierarchies, people
+        release = anonymize_table(table, narrow, request, method, models, run, *given, twins_of=twins_of)
     except InputError as error:  # the row of a count is not a row of the table
         raise error.without_rows() from None
     return _completed(release, outliers, job, notes)
