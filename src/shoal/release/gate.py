@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shoal import verification
 from shoal.errors import VerificationError, join_problems
 from shoal.hierarchy.base import values_under
+from shoal.methods.full_domain.sampling import Drawable
 from shoal.schema import Reading
 from shoal.tables.sources.base import Dealing, Recoding, Rows
 from shoal.tables.watch import UNWATCHED, Watch
@@ -94,9 +95,9 @@ class Gate:
             written,
             release.schema,
             request.k,
-            self._watched(release.source.verify_rows(verification, names)),
+            self._watched(self._rows(names)),
             self._claimed(recoding),
-            outliers=release.source.verify_rows(verification, coded) if coded else None,
+            outliers=self._rows(coded) if coded else None,
             step=self._step(0.0),
             **self.goal,
         )
@@ -144,6 +145,19 @@ class Gate:
 
     def _claimed(self, recoding: Recoding) -> verification.Claimed:
         return verification.Claimed(recoding.maps, recoding.kept, self.release.claims())
+
+    def _rows(self, names: list[str]) -> Rows:
+        """Have the verifier read columns of the source, and pass on the rows that were drawn."""
+        source, first = self.release.source, 0
+        drawn = source.drawn if isinstance(source, Drawable) else None
+        for block in source.verify_rows(verification, names):
+            if drawn is None:
+                yield block
+                continue
+            yield [
+                row for row, is_drawn in zip(block, drawn[first : first + len(block)].tolist(), strict=True) if is_drawn
+            ]
+            first += len(block)
 
     def _watched(self, rows: Rows) -> Iterator[list[list[str]]]:
         n_read, step = 0, self._step(0.5)

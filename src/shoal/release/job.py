@@ -266,7 +266,7 @@ class Job:
         if names is None:
             return False
         schema = self.settings.schema(names)  # if rows are needed, reading them into memory says what is missing
-        able = {"deals": True, "lays_out": True, "recodes": True}
+        able = {"deals": True, "lays_out": True, "recodes": True, "draws": True}
         return needs_rows(self.method, self.models, schema, self.request, **able) is None
 
     def _with_engine(self, release: Release) -> Release:

@@ -146,6 +146,7 @@ def anonymize_table(
     prepared: Encoded | None = None,
     key: bytes | None = None,
     twins_of: TwinsOf | None = None,
+    drawn: bool = False,
 ) -> Release:
     """Run one method on a table; a table that already meets the request is returned unchanged.
 
@@ -161,9 +162,10 @@ def anonymize_table(
         prepared: The table as codes, encoded with this schema, if several runs share it.
         key: The secret that draws a sample, if a model needs one; None for the secure generator of the system.
         twins_of: Finds the twins of categories, if the table does not have the target.
+        drawn: Whether the table is the sample that a model needs.
     """
-    plan = plan_run(table, schema, request, method, models, run, hierarchies, population, prepared, key, twins_of)
-    return carry_out(plan)
+    given = hierarchies, population, prepared, key, twins_of, drawn
+    return carry_out(plan_run(table, schema, request, method, models, run, *given))
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,7 @@ def plan_run(
     prepared: Encoded | None = None,
     key: bytes | None = None,
     twins_of: TwinsOf | None = None,
+    drawn: bool = False,
     must_search: bool = False,
     pairs_of: Callable[[Encoded], Pairs] | None = None,
 ) -> Plan:
@@ -246,7 +249,8 @@ def plan_run(
         check_centers(request, schema, models)
     ends = EXACT if request.has_centers else choose_ends(request.ends, method, models, grids)
     request = replace(request, common_k=k, ends=ends)
-    check_enough(table, schema, request.k)
+    if not drawn:
+        check_enough(table, schema, request.k)
     check_columns(models, schema, population)
     if twins_of is None:
         check_target(request, schema, method)
@@ -254,9 +258,11 @@ def plan_run(
     if sampling := find_sampling(models):
         check_honours(method, models)
         check_sampling(schema, method, keep_order=request.keep_order, suppression_limit=request.suppression_limit)
-        sampled = Sample(TableSource(table), draw_rows(table, sampling.share, key))
-        check_sample(len(sampled.rows), sampling, models)
-        table, request = sampled.table, replace(request, suppression_limit=Fraction(1))
+        if not drawn:
+            sampled = Sample(TableSource(table), draw_rows(table, sampling.share, key))
+            table = sampled.table
+        check_sample(table.n_rows, sampling, models)
+        request = replace(request, suppression_limit=Fraction(1))
     original = table
     if any(column.codings for column in schema.qi):  # a bound is read as the column writes its numbers
         schema = guess_kinds(table, schema)

@@ -11,6 +11,7 @@ from shoal.errors import InputError, InternalError, Note, UsageError, setting
 from shoal.methods.base import Method
 from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.full_domain.levels import CountedTable
+from shoal.methods.full_domain.sampling import Drawable, draw_from, find_sampling
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.registry import info_of
 from shoal.methods.shoaling.search import Shoaling
@@ -47,6 +48,7 @@ def needs_rows(
     deals: bool = False,
     lays_out: bool = False,
     recodes: bool = False,
+    draws: bool = False,
 ) -> str | None:
     """Return why a run needs the rows themselves; None if counts are enough.
 
@@ -58,12 +60,14 @@ def needs_rows(
         deals: Whether the source can deal the rows of a tuple to several groups.
         lays_out: Whether it can then write a file with any layout, and its gate can count a population.
         recodes: Whether the source can show other cells in the place of outliers.
+        draws: Whether the source can go on with a sample of its rows.
     """
     is_full_domain = isinstance(method, FullDomain)
     known = DEALT | {Basis.POPULATION} if lays_out else DEALT
     if not is_full_domain and (reason := _obstacle(method, models, schema, known, deals=deals)):
         return reason
-    if is_full_domain and (row_models := [model for model in models if model.basis not in ON_COUNTS]):
+    on_levels = ON_COUNTS | {Basis.SAMPLE} if draws else ON_COUNTS
+    if is_full_domain and (row_models := [model for model in models if model.basis not in on_levels]):
         return f"{row_models[0].describe()} depends on rows"
     if is_full_domain and (schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)):
         return "a column of people or of personal k is read row by row"
@@ -109,6 +113,7 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
     dealer = source.dealer()
     lays_out = dealer is not None and dealer.lays_out
     can = {"deals": dealer is not None, "lays_out": lays_out, "recodes": isinstance(source, Recoder)}
+    can["draws"] = isinstance(source, Drawable) and source.path is not None  # the rows of a file keep their places
     if reason := needs_rows(method, models, schema, request, **can):
         raise UsageError(
             f"{source.place}: {reason}, which needs the rows in memory. Use {setting('engine', 'memory')}, or leave it "
@@ -122,6 +127,9 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
     check_target(request, schema, method)
     run.stage("counting")
     source.check([column.name for column in schema.released])
+    sampling = find_sampling(models)
+    if sampling is not None and isinstance(source, Drawable):
+        source.take(draw_from(source, sampling.share, job.key))
     outliers = find_outliers(source, schema, request, models)
     schema = outliers.schema
     if (in_place := plan_in_place(source, schema, job, outliers)) is not None:
@@ -146,8 +154,8 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         request = replace(request, accept_unique=accepted)
         people = job.settings.population_table()
         twins_of = twins_in(source, schema, request.target)
-        given = job.hierarchies, people
-        release = anonymize_table(table, narrow, request, method, models, run, *given, twins_of=twins_of)
+        given = job.hierarchies, people, None, job.key, twins_of, sampling is not None
+        release = anonymize_table(table, narrow, request, method, models, run, *given)
     except InputError as error:  # the row of a count is not a row of the table
         raise error.without_rows() from None
     return _completed(release, outliers, job, notes)

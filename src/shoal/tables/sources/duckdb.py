@@ -20,6 +20,7 @@ from shoal.tables.formats.blocks import Blocks, open_blocks
 from shoal.tables.formats.writers import create
 from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Grouping, Recoding, Rows, Verifier
 from shoal.tables.sources.dealing import DuckDealer
+from shoal.tables.sources.duck.drawing import numbered_blocks
 from shoal.tables.sources.duck_session import (
     DISK_OF_CELL,
     DISK_OF_TEXT,
@@ -84,6 +85,7 @@ class DuckSource:
         self._open: tuple[DuckSession, NumberedCells] | None = None
         self._recoded: dict[str, Mapping[str, str]] = {}  # by column, cells and what is shown in their place
         self._shown: dict[str, Numbering] = {}  # what the numbers of these columns mean
+        self.drawn: NDArray[np.bool_] | None = None  # for each row, whether it belongs to the table; None for all
         self._columns: dict[Grouping, str] = {}
         self._names: tuple[str, ...] = ()
         self._notes: tuple[Note, ...] = ()
@@ -166,10 +168,22 @@ class DuckSource:
             session.load(f"recoded{i}", pl.DataFrame({"cell": np.arange(len(texts), dtype=np.int32), "shown": numbers}))
             changes.append(f"recoded{i}.shown as c{i}")
             joins.append(f"join recoded{i} on recoded{i}.cell = t.c{i}")
-        chosen = f"t.* replace ({', '.join(changes)})" if changes else "*"
+        if self.drawn is not None:
+            session.load("drawn", pl.DataFrame({"line": np.flatnonzero(self.drawn)}))
+            joins.append("semi join drawn on drawn.line = t.line")
+        chosen = f"t.* replace ({', '.join(changes)})" if changes else "t.*"
         session.ask(
             f"create or replace temp view cells as select {chosen} from ({numbered.query()}) as t {' '.join(joins)}"
         )
+
+    def take(self, rows: NDArray[np.bool_]) -> None:
+        """Go on with some rows; `blocks` and the verifier see all of them."""
+        self.drawn = rows
+        self.recode(self._recoded)
+
+    def numbered_blocks(self) -> Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]:
+        """Yield all rows as text, one block at a time, and how many equal rows come before each."""
+        return numbered_blocks(self)
 
     @property
     def place(self) -> str:
@@ -205,7 +219,8 @@ class DuckSource:
                 factors[name] = factorize(cells)
             else:
                 texts, ranks = numbering.ranks()
-                factors[name] = Factor(ranks[cells.to_numpy()], texts)
+                factor = Factor(ranks[cells.to_numpy()], texts)
+                factors[name] = factor if self.drawn is None else factorize(factor.cells())
         return DistinctRows(factors, counts)
 
     def prepare_groups(self, groupings: Sequence[Grouping]) -> None:
