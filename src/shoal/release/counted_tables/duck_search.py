@@ -168,7 +168,9 @@ class DuckSearcher:
         """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
         session, packing = self._engine.session, self._packing
         n_cells = sum(len(codes) for _, codes in self._coding[0].values())
-        self._engine.check_sections(n_cells, min(self._n_units, search.whole.n_rows // search.plan.k))
+        n_rows, n_groups = search.whole.n_rows, min(self._n_units, search.whole.n_rows // search.plan.k)
+        n_pairs = packing.n_keys * min(n_rows, self._n_units + n_groups) if search.center else 0
+        self._engine.check_sections(n_cells, n_groups, n_pairs)
         whole = _Section(session, packing, search.plan.pricing, "section", self._n_units, count())
         tree = cut_sections(whole, search.plan.pricing.prices, largest)
         found = DuckFound(self._engine, packing, partial(_search_again, search, largest, self._coding))

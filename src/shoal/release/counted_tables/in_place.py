@@ -25,6 +25,7 @@ from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS
 from shoal.models import Basis, Distributions
 from shoal.release.cells.show import JointGroups, Shown, make_release
+from shoal.release.counted_tables.centered import Centered, stand_in_centers, text_ranks
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, PopulationCounter, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck_search import DuckSearcher
@@ -119,14 +120,15 @@ class InPlace:
         shown = _show(plan, found)
         table = replace(plan.table, frame=plan.table.frame.select([c.name for c in shown.schema.qi]), _factors={})
         release = make_release(table, plan.request, plan.models, shown, plan.population, plan.notes, plan.run.weights)
-        release = replace(release, schema=plan.schema, settings=self.job.settings, encoded=None, entries=None)
+        release = replace(release, schema=plan.schema, settings=self.job.settings)
+        release = replace(release, encoded=None, entries=None, groups=None)
         if isinstance(found, Judged):
             check_bans(plan.method, found.verdicts)
             release = replace(release, rules=found.verdicts)
         dealing = release.recoding
         assert isinstance(dealing, Dealing)
-        ranks, exact, starred = [], [], []
-        for column, cells in zip(plan.schema.qi, shown.partition.cells, strict=True):
+        ranks, exact, starred = text_ranks(dealing, len(plan.schema.qi)) if shown.centers else ([], [], [])
+        for column, cells in zip(plan.schema.qi, shown.partition.cells, strict=True) if not shown.centers else ():
             texts, of_groups = dealing.cells[column.name]
             rank = np.empty(len(cells.form), dtype=np.int32)
             rank[cells.index] = of_groups
@@ -138,7 +140,7 @@ class InPlace:
         recoding = replace(
             dealing,
             codes={**dealing.codes, **coding_of(plan.encoded)[1]},
-            tuples=none.reshape(0, len(ranks)),
+            tuples=none.reshape(0, len(plan.schema.qi)),
             entries=(none, none.astype(np.int64), none),
             cells={name: (texts, none) for name, (texts, _) in dealing.cells.items()},
             searched=found.ranked(ranks),
@@ -222,6 +224,8 @@ def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
         plan.schema,
         plan.request.ends or "",
         plan.request.k,
+        plan.request.center if plan.request.has_centers else "",
+        plan.request.spread,
     )
 
 
@@ -235,7 +239,7 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
-    if request.suppression_limit or request.has_centers or request.bound:
+    if request.suppression_limit or request.bound:
         return False
     if job.settings.population is not None and not isinstance(source, PopulationCounter):
         return False
@@ -288,7 +292,8 @@ def _show(plan: Plan, found: Found) -> Shown:
     """Return the cells of all groups over a stand-in of the table and the release together."""
     encoded = plan.encoded
     histograms, shown = encoded.histograms, [rows for _, rows in found.cells]
-    places, weights = couple([*histograms, *shown])
+    of_centers = found.shown if plan.request.has_centers and isinstance(found, Centered) else []
+    places, weights = couple([*histograms, *shown, *(rows for _, rows in of_centers)])
     codes = np.column_stack(places[: len(histograms)]).astype(np.int32)
     tuples, of_rows = np.unique(codes, axis=0, return_inverse=True)
     row_tuple: NDArray[np.int32] = of_rows.reshape(-1).astype(np.int32)
@@ -305,8 +310,11 @@ def _show(plan: Plan, found: Found) -> Shown:
     )
     cells = tuple(
         replace(cells_of(keys), index=place.astype(np.int32))
-        for (keys, _), place in zip(found.cells, places[len(histograms) :], strict=True)
+        for (keys, _), place in zip(found.cells, places[len(histograms) :], strict=False)
     )
     partition = Partition(Entries(row_tuple, weights, every), cells, weights=weights)
     schema = replace(plan.schema, columns=tuple(plan.schema.qi))
-    return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found)
+    rules, centers = compile_rules(plan.run.rules, encoded.attributes), None
+    if isinstance(found, Centered) and of_centers:
+        centers = stand_in_centers(found, places[len(histograms) + len(shown) :], schema, plan.request)
+    return Shown(schema, table, partition, rules, found, centers)

@@ -144,7 +144,8 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         held_back = schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
         plain = not request.suppression_limit and not held_back and not any(any(c.limits) for c in schema.qi)
         n_rows = 0 if works_on_counts(method, models, plain=plain) else table.n_rows
-        dealer.check_room(table.height, len(table.names), n_rows)
+        n_pairs = len(schema.qi) * table.n_rows if request.has_centers else 0
+        dealer.check_room(table.height, len(table.names), n_rows, min(n_pairs, 2 * len(schema.qi) * table.height))
     notes = _look_at_columns(source, schema, job, table.n_rows)
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in table.names))
     accepted = tuple(name for name in request.accept_unique if name in table.names)

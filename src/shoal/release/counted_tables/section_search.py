@@ -24,6 +24,7 @@ from shoal.methods.shoaling.steps import Search
 from shoal.metrics.singled import Singled, look_for_singled
 from shoal.metrics.variance import Axis, axes_of, sum_of_squares
 from shoal.models import Basis, PrivacyModel
+from shoal.release.cells.centers import center_texts
 from shoal.release.cells.limits import check_limits
 from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import Schema
@@ -44,6 +45,8 @@ class SectionGroups(NamedTuple):
         singled: What the cells show of single rows.
         verdicts: How the groups keep each rule.
         passing: Whether all groups pass the models; a search under a model that is not closed may find others.
+        shown: With centres, for each attribute and then for the spread of each, the text that it shows.
+        groups: The number of its group in the section.
     """
 
     tuples: NDArray[np.int32]
@@ -55,6 +58,8 @@ class SectionGroups(NamedTuple):
     singled: Singled
     verdicts: tuple[RuleVerdict, ...] = ()
     passing: bool = True
+    shown: Sequence[NDArray[np.object_]] = ()
+    groups: NDArray[np.int32] = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,8 @@ class SectionSearch:
         schema: The quasi-identifiers.
         ends: The ends of ranges.
         k: How many rows must share an end.
+        center: "mean" or "median" if groups show their centres; otherwise empty.
+        spread: Whether they show the spread around them, too.
     """
 
     method: Shoaling
@@ -80,6 +87,8 @@ class SectionSearch:
     schema: Schema
     ends: str
     k: int
+    center: str = ""
+    spread: bool = False
 
     @cached_property
     def moves(self) -> tuple[Movement, ...]:
@@ -177,7 +186,18 @@ class SectionSearch:
             look_for_singled(searched, partition, ends, self.k, weights, self.whole),
             judge_rules(self.run.rules, part.attributes, part.tuples[entries.tuples], entries.groups, entries.rows),
             passing,
+            [texts[dealt.groups] for texts in self._centers(searched, partition)],
+            dealt.groups,
         )
+
+    def _centers(self, part: Encoded, partition: Partition) -> list[NDArray[np.object_]]:
+        """Return what groups show, column after column, if they show their centres."""
+        if not self.center:
+            return []
+        centers, spread = center_texts(
+            part, partition, center=self.center, spread=self.spread, k=self.k, whole=self.whole
+        )
+        return [np.array(texts, dtype=object) for texts in (*centers.values(), *spread.values())]
 
     def _part(self, tuples: NDArray[np.int32], beside: NDArray[np.int32] | None, counts: NDArray[np.int64]) -> Encoded:
         """Return a section as a counted table, one row for each of its tuples or units."""
