@@ -117,10 +117,11 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["name", "who"],
     },
-    "limits, derived weights and own k": {
+    "limits, derived weights, own k and a target": {
         "max_width": {"Age": "20"},
         "finest": {QI[2]: "month"},
         "weights": "auto",
+        "target": "disease",
         "k_column": "own k",
         "drop": ["name", "who"],
     },

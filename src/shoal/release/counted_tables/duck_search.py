@@ -164,6 +164,21 @@ class DuckSearcher:
         found = self._engine.session.fetch(query).sort(keys)
         return found.select(keys).to_numpy().astype(np.int32), found["n"].to_numpy().astype(np.int64)
 
+    def count_beyond(self, tuples: Codes, rows: Counts) -> int:
+        """Count the rows of the table that are not among some rows, given as distinct tuples of codes."""
+        import polars as pl
+
+        cards = self._packing.cards[: self._packing.n_keys]
+        inside = (tuples < np.array(cards)).all(axis=1)
+        keys, joined = self._packing.key_names, ", ".join(self._packing.key_names)
+        packed = Packing.of(cards).pack(list(tuples[inside].T))
+        self._engine.session.load("known", pl.DataFrame(dict(zip(keys, packed, strict=True)) | {"n": rows[inside]}))
+        own = f"(select {joined}, sum(n) as n from section group by {joined})"
+        beyond = "sum(greatest(own.n - coalesce(known.n, 0), 0))"
+        return int(
+            self._engine.session.ask(f"select {beyond} from {own} as own left join known using ({joined})")[0][0]
+        )
+
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""
         packing = self._packing
@@ -186,7 +201,9 @@ class DuckSearcher:
         """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
         session, packing = self._engine.session, self._packing
         n_cells = sum(len(codes) for _, codes in self._counted[0].values())
-        self._engine.check_sections(n_cells, min(self._n_units, search.whole.n_rows // search.plan.k))
+        n_rows, n_groups = search.whole.n_rows, min(self._n_units, search.whole.n_rows // search.plan.k)
+        n_pairs = packing.n_keys * min(n_rows, self._n_units + n_groups) if search.center else 0
+        self._engine.check_sections(n_cells, n_groups, n_pairs)
         for movement in search.moves:
             movement.prepare()
         whole = _Section(session, packing, search.plan, "section", self._n_units, count())
@@ -219,7 +236,7 @@ class DuckSearcher:
         import polars as pl
 
         session, numbers = self._engine.session, count()
-        if search.by_units:
+        if search.by_units or search.by_population:
             tree = tree.whole_where(lambda section: search.fails(*_Units.of(section.fetch(), self._packing)))
 
         def kept(outcome: Outcome) -> Path | InfeasibleError:

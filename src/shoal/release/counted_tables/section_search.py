@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.ends import EXACT, Movement, release_ends
 from shoal.encoding.limits import apply_limits
-from shoal.encoding.partition import Cells, Entries, one_by_one, tight_partition
+from shoal.encoding.partition import Cells, Entries, Partition, one_by_one, tight_partition
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Method, Run, check_models, failing_groups
 from shoal.metrics.singled import Singled, look_for_singled
 from shoal.metrics.variance import Axis, axes_of, sum_of_squares
-from shoal.models import PrivacyModel
+from shoal.models import Basis, PrivacyModel
+from shoal.release.cells.centers import center_texts
 from shoal.release.cells.limits import check_limits
 from shoal.release.counted_tables.sectioning import Sectioning
 from shoal.rules import RuleVerdict, compile_rules, judge_rules
@@ -41,6 +42,8 @@ class SectionGroups(NamedTuple):
         singled: What the cells show of single rows.
         verdicts: How the groups keep each rule.
         passing: Whether all groups pass the models; a search under a model that is not closed may find others.
+        shown: With centres, for each attribute and then for the spread of each, the text that it shows.
+        groups: The number of its group in the section.
     """
 
     tuples: NDArray[np.int32]
@@ -53,6 +56,8 @@ class SectionGroups(NamedTuple):
     singled: Singled
     verdicts: tuple[RuleVerdict, ...] = ()
     passing: bool = True
+    shown: Sequence[NDArray[np.object_]] = ()
+    groups: NDArray[np.int32] = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,8 @@ class SectionSearch:
         moves: How the ends of ranges move.
         by_person: Whether people tell the rows of a tuple apart as well.
         most: How many rows of the whole table may be suppressed.
+        center: "mean" or "median" if groups show their centres; otherwise empty.
+        spread: Whether they show the spread around them, too.
     """
 
     method: Method
@@ -84,6 +91,8 @@ class SectionSearch:
     moves: tuple[Movement, ...]
     by_person: bool = False
     most: int = 0
+    center: str = ""
+    spread: bool = False
 
     @cached_property
     def axes(self) -> list[Axis]:
@@ -96,9 +105,14 @@ class SectionSearch:
         return bool(self.whole.sensitive) or self.whole.personal_k is not None or self.by_person
 
     @property
+    def by_population(self) -> bool:
+        """Whether models compare groups with a population."""
+        return any(model.basis is Basis.POPULATION for model in self.models)
+
+    @property
     def row_by_row(self) -> bool:
-        """Whether a section is searched row by row."""
-        return self.by_units or bool(self.run.limits)
+        """Whether the rows of a section are searched one by one."""
+        return self.by_units or self.by_population or bool(self.run.limits)
 
     def fails(self, tuples: NDArray[np.int32], beside: NDArray[np.int32], counts: NDArray[np.int64]) -> bool:
         """Say whether no grouping of a section can pass the models; the arguments are those of `group`."""
@@ -183,7 +197,18 @@ class SectionSearch:
             look_for_singled(searched, partition, ends, self.k, weights, self.whole),
             judge_rules(self.run.rules, part.attributes, part.tuples[entries.tuples], entries.groups, entries.rows),
             self.passes(searched, groups),
+            [texts[dealt.groups] for texts in self._centers(searched, partition)],
+            dealt.groups,
         )
+
+    def _centers(self, part: Encoded, partition: Partition) -> list[NDArray[np.object_]]:
+        """Return what groups show, column after column, if they show their centres."""
+        if not self.center:
+            return []
+        centers, spread = center_texts(
+            part, partition, center=self.center, spread=self.spread, k=self.k, whole=self.whole
+        )
+        return [np.array(texts, dtype=object) for texts in (*centers.values(), *spread.values())]
 
     def part(self, tuples: NDArray[np.int32], beside: NDArray[np.int32] | None, counts: NDArray[np.int64]) -> Encoded:
         """Return a section as a counted table, one row for each of its tuples or units."""
