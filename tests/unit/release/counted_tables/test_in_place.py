@@ -23,7 +23,8 @@ from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import added_figures
 from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
-from shoal.release.counted_tables.in_place import cells_of, couple, plan_in_place
+from shoal.release.counted_tables.in_place import InPlace, cells_of, couple, plan_in_place
+from shoal.release.counted_tables.outliers import Outliers
 from shoal.release.counted_tables.section_search import (
     SectionGroups,
     SectionSearch,
@@ -32,6 +33,7 @@ from shoal.release.counted_tables.section_search import (
 )
 from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
 from shoal.release.job import Job
+from shoal.schema import Schema
 from shoal.settings.keywords import settings_from
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.values.people import People, person_codes
@@ -207,6 +209,11 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "source.csv"
 
 
+def planned_for(engine: Any, schema: Schema, job: Job) -> InPlace | None:
+    """Plan a run in place of a table without outliers."""
+    return plan_in_place(engine, schema, job, Outliers(engine, schema))
+
+
 MORE: dict[str, dict[str, Any]] = {
     "plain": {},
     "exact ends": {"ends": "exact"},
@@ -272,7 +279,7 @@ def test_figures_are_those_of_memory(name: str, source: Path) -> None:
     settings = settings_from(given)
     job = Job.from_settings(source, settings, models=models)
     engine: Any = Engine(odd_table(2, 900))
-    planned = plan_in_place(engine, settings.schema(engine._frame.columns), job)
+    planned = planned_for(engine, settings.schema(engine._frame.columns), job)
     assert planned is not None
     assert planned.n_rows == 900
     release = planned.release()
@@ -323,7 +330,7 @@ def test_other_requests_are_searched_together(more: dict[str, Any], source: Path
     settings = settings_from(given)
     engine: Any = Engine(odd_table(2, 900))
     job = Job.from_settings(source, settings, models=models)
-    assert plan_in_place(engine, settings.schema(engine._frame.columns), job) is None
+    assert planned_for(engine, settings.schema(engine._frame.columns), job) is None
 
 
 @pytest.mark.parametrize("widths", [{"Age": "20"}, {"Age": "20", QI[2]: "40d"}], ids=["one", "two"])
@@ -337,7 +344,7 @@ def test_limits_that_cannot_be_kept_are_refused_as_in_memory(widths: dict[str, s
         job.release()
     engine: Any = Engine(table)
     with pytest.raises(InfeasibleError, match="nearest that can be kept") as refusal:
-        plan_in_place(engine, settings.schema(table.columns), job).release()  # type: ignore[union-attr]
+        planned_for(engine, settings.schema(table.columns), job).release()  # type: ignore[union-attr]
     assert str(refusal.value) == str(expected.value)
 
 
@@ -346,14 +353,14 @@ def test_rows_without_their_own_k_are_counted(source: Path) -> None:
     engine: Any = Engine(odd_table(2, 900))
     blank = engine._frame.filter(pl.col("own k") == "").height
     with pytest.raises(InputError, match=f"^{blank} rows have no k of their own"):
-        plan_in_place(engine, settings.schema(engine._frame.columns), Job.from_settings(source, settings))
+        planned_for(engine, settings.schema(engine._frame.columns), Job.from_settings(source, settings))
 
 
 def test_table_without_rare_tuples_may_be_released_as_it_is(source: Path) -> None:
     settings = settings_from(GIVEN)
     engine: Any = Engine(pl.concat([odd_table(2, 300)] * 4))
     schema = settings.schema(engine._frame.columns)
-    assert plan_in_place(engine, schema, Job.from_settings(source, settings)) is None
+    assert planned_for(engine, schema, Job.from_settings(source, settings)) is None
 
 
 def test_stand_in_has_the_counts_of_each_column() -> None:
