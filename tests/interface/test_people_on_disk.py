@@ -42,17 +42,17 @@ def with_odd_ids(table: pl.DataFrame) -> pl.DataFrame:
 
 
 CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
-    "people": (odd_table(1, 500), GIVEN | OF_PEOPLE | {"effort": "normal"}),
+    "people": (odd_table(1, 300), GIVEN | OF_PEOPLE | {"effort": "normal"}),
     "odd ids, a hierarchy and diversity": (
-        with_odd_ids(odd_table(1, 500)),
+        with_odd_ids(odd_table(1, 300)),
         GIVEN | OF_PEOPLE | {"hierarchies": {"Age": AGES}, "models": [shoal.LDiversity("disease", l=3)]},
     ),
     "odd ids, own k and closeness": (
-        with_odd_ids(odd_table(2, 500)),
+        with_odd_ids(odd_table(2, 300)),
         GIVEN
         | {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.TCloseness("disease", t=0.4)]},
     ),
-    "numbers, dates, categories": (with_odd_ids(mixed_table(500)), MIXED | {"person": "who"}),
+    "numbers, dates, categories": (with_odd_ids(mixed_table(300)), MIXED | {"person": "who"}),
 }
 
 
@@ -79,8 +79,8 @@ def test_no_stage_has_all_people_in_memory(
     searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What Python fetches from DuckDB or gives it is a section, or has a row for each cell or group."""
-    table = mixed_table(900).with_columns(pl.col("height").str.slice(0, 3), pl.col("born").str.slice(0, 4))
-    table = table.with_columns(who=pl.Series([f"w{i * 2 // 3}" for i in range(900)]).shuffle(3))
+    table = mixed_table(500).with_columns(pl.col("height").str.slice(0, 3), pl.col("born").str.slice(0, 4))
+    table = table.with_columns(who=pl.Series([f"w{i * 2 // 3}" for i in range(500)]).shuffle(3))
     write_csv(table, tmp_path / "source.csv")
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 5_000)
     monkeypatch.setattr(numbering, "MOST_TEXTS", 200)
@@ -100,8 +100,8 @@ def test_no_stage_has_all_people_in_memory(
     monkeypatch.setattr(DuckSession, "load", loaded)
     written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED | {"person": "who"}, engine="duckdb")
     most_cells = sum(table[name].n_unique() for name in MIXED["qi"])
-    assert searched[0] >= 900 / LARGEST
-    assert max(heights) <= max(most_cells, 900 // MIXED["k"]) < table["who"].n_unique()
+    assert searched[0] >= 500 / LARGEST
+    assert max(heights) <= max(most_cells, 500 // MIXED["k"]) < table["who"].n_unique()
 
 
 @pytest.mark.parametrize("n_people", [2, 5])
