@@ -28,7 +28,7 @@ class Extent(NamedTuple):
 
     Attributes:
         tuples: The number of tuples that a search tells apart.
-        of_codes: The number of tuples of codes.
+        of_codes: The number of tuples of codes, if people tell tuples apart.
         by_person: Whether people tell tuples apart.
     """
 
