@@ -39,7 +39,7 @@ INTRODUCTION = """# How far does it go
 shoaling with `--effort fast`, two threads, the gate included. Ages are whole years or, where it says so, have four
 decimals, so that nearly every row is a combination of its own. A unit is the CPU time of a fixed loop in Python,
 measured before and after each run on the same machine: figures in units can be compared between machines. Peak memory
-is that of the whole process; `--memory` is the limit that was given. A dash marks what an earlier run did not record.
+is that of the whole process; `--memory` is the limit that was given.
 
 `python -m benchmarks.scale --record` repeats a row.
 [Files larger than memory](../guides/larger-than-memory.md) explains the options.

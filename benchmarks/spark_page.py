@@ -21,10 +21,10 @@ Run = Mapping[str, Any]
 
 INTRODUCTION = """# Releases on Spark: how far
 
-`python -m benchmarks.spark --record 300000 1000000` measures this page. Two executors of one core run on one machine
+`python -m benchmarks.spark --record 1000000 5000000` measures this page. Two executors of one core run on one machine
 (`local-cluster[2,1,2048]`); Java's heap on the driver is 1 GB. The table is Adult made bigger: eight quasi-identifiers,
 one sensitive column, k = 5, shoaling with `--effort fast`, the release as Parquet in parts, the gate included. A unit
-is the CPU time of a fixed loop in Python, about a second; units are those of all processes, from the start of the
+is the CPU time of a fixed loop in Python; units are those of all processes, from the start of the
 command to its end. Shuffled bytes are those that tasks wrote for other tasks, from Spark's own event log. Other work on
 the machine during a run makes its units larger.
 """
@@ -36,8 +36,6 @@ Doubts:
   1 GB a second for each executor, the shuffles take {seconds:,.1f} seconds.
 - The fixed part is mostly the start of Java and its compilers, on every executor. Java's heap on the driver is limited
   to 1 GB here.
-- A table of at most 100,000 tuples is searched by the driver, a larger one by executors. If the smaller run is of the
-  first kind, the lines of grouping and measuring are too steep.
 - Dictionaries are those of Adult. A column with more distinct values needs more memory on the driver.
 - The verifier reads each file of the source in one task. A source in one file would keep one core busy while the others
   wait.
@@ -72,7 +70,7 @@ def render(runs: Sequence[Run]) -> str:
             f"| {run['rows']:,} | {tuples} | {run['groups']:,} | {run['loss']:.4%} | "
             f"{run['shuffled'] / 1e6:,.0f} MB | {peaks} |"
         )
-    return "\n".join([*lines, *(estimate(runs[0], runs[-1]) if len(runs) > 1 else [])]) + "\n"
+    return "\n".join([*lines, *(estimate(*runs[-2:]) if len(runs) > 1 else [])]) + "\n"
 
 
 def line_through(low: Run, high: Run, figure: str, name: str | None = None) -> tuple[float, float]:
@@ -106,8 +104,8 @@ def estimate(low: Run, high: Run) -> list[str]:
     lines.append(f"| shuffled | | {shuffled:.0f} MB | {shuffled * GOAL / 1e9:,.0f} GB |")
     lines += [
         "",
-        f"- Hours: {total:,.0f} units of one second on {cores} cores are {total / cores / 3600:.1f} hours if all cores "
-        "work all the time.",
+        f"- Hours: {total:,.0f} units of {high['unit']} seconds on {cores} cores are "
+        f"{total * high['unit'] / cores / 3600:.2f} hours if all cores work all the time.",
         f"- Blocks: the source is read in {splits:,} blocks of {SPLIT_BYTES >> 20} MB; the release has about {parts:,} "
         f"parts of {GOAL // parts:,} rows.",
     ]

@@ -17,6 +17,7 @@ def run(rows: int, units: float) -> dict[str, Any]:
         "stages": {"start": 40.0, "writing": units},
         "seconds": 60,
         "load": 0.1,
+        "unit": 1.2,
         "groups": rows // 10,
         "loss": 0.005,
         "shuffled": 50 * rows,
@@ -39,7 +40,7 @@ def test_runs_are_kept_replaced_and_shown(tmp_path: Path) -> None:
     assert "| shuffled | | 50 MB | 50 GB |" in text
     assert "Python takes 302 MB and fetches 2.0 MB for 20 sections" in text
     assert "it would hold 1.3 GB, or 2.3 GB if every row" in text
-    assert "20,050 units of one second on 200 cores are 0.0 hours" in text
+    assert "20,050 units of 1.2 seconds on 200 cores are 0.03 hours" in text
     assert "rows^1.00 here, to 500,000,000, in 10,000 sections" in text
     assert "99" not in text
 

@@ -74,7 +74,7 @@ WRITERS = {
     "spark/parts.py",  # parts of a release, in a folder of mode 0700 until it is published
     "spark/session.py",  # what Java prints, in a folder of mode 0700
     "evaluate/comparison/cache.py",  # the key of a cache, 0600
-    "evaluate/comparison/scoring.py",  # asks /proc for the peak of memory
+    "evaluate/comparison/cases.py",  # asks /proc for the peak of memory
     "tables/targets/moves.py",  # a copy of a file that is replaced, 0600 until it has the mode of the old one
     "tables/formats/statistics_file.py",  # into private files that the parent process opened
     "cli/supervisor.py",  # no file: the standard error of a run

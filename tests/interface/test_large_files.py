@@ -140,12 +140,3 @@ def test_an_unreadable_cell_is_named_by_its_row(shoal: Shoal, tmp_path: Path) ->
     assert plain == large
     assert plain[0] == 3
     assert "32" in plain[2]
-
-
-def test_a_table_that_compare_cannot_hold_is_refused(
-    shoal: Shoal, table: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SHOAL_MEMORY_LIMIT", "10kB")
-    ended = shoal("compare", table, "--qi", QI, "-k", 3)
-    assert ended.code == 6
-    assert "--engine duckdb" in ended.err

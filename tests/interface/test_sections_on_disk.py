@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import pickle
 import random
 import tempfile
@@ -69,6 +70,7 @@ def wide_table(n_rows: int) -> pl.DataFrame:
     return pl.DataFrame(columns | {"disease": [f"d{draw.randrange(5)}" for _ in range(n_rows)]})
 
 
+DISEASES = sorted(set(odd_table(1, 900)["disease"]))
 MIXED: dict[str, Any] = {
     "k": 3,
     "effort": "fast",
@@ -90,6 +92,10 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "closeness, not closed": (
         mixed_table(700),
         MIXED | {"models": [shoal.TCloseness("disease", t=0.3), shoal.GrassbergerLDiversity("disease", l=3)]},
+    ),
+    "ordered values": (
+        odd_table(1, 900),
+        GIVEN | {"models": [shoal.TCloseness("disease", t=0.5, distance="ordered", order=tuple(DISEASES))]},
     ),
     "frequent tuples": (
         odd_table(1, 900),
@@ -156,6 +162,35 @@ def test_release_has_the_bytes_of_memory(
         assert written(tmp_path / f"source.{form}", tmp_path / "out.csv", given, **options) == expected
     assert len(searched) == 2
     assert searched[0] == searched[1] > 2
+
+
+def test_report_counts_groups_as_in_memory(searched: list[int], tmp_path: Path) -> None:
+    """The sizes of groups and tuples are counted on disk; a report does not claim what was not counted."""
+    write_csv(odd_table(1, 900), tmp_path / "source.csv")
+    given, found = GIVEN | {"models": [shoal.LDiversity("disease", l=3)], "sensitive": ["disease", "z other"]}, []
+    given |= {"insensitive": ["number"]}
+    for engine in ("memory", "duckdb"):
+        report = tmp_path / engine / "out.html"
+        report.parent.mkdir()
+        written(tmp_path / "source.csv", report.with_suffix(".csv"), given, engine=engine, report=report)
+        found.append([json.loads(report.with_suffix(end).read_text()) for end in (".json", ".private.json")])
+    assert searched
+    (public, private), (own, own_private) = found
+    for name in ("groups", "risk", "conventions", "reached", "loss", "cells"):
+        assert own[name] == public[name]
+    assert own_private["source"] == private["source"]
+    assert own_private["before_after"] == private["before_after"]
+    assert own["criteria"][2]["answer"] == "not examined"
+    assert "'z other' was not counted" in own["criteria"][2]["words"]
+
+
+def test_delimiter_of_the_input(searched: list[int], tmp_path: Path) -> None:
+    (tmp_path / "source.csv").write_bytes(mixed_table(500).write_csv(separator=";").encode())
+    given = MIXED | {"output_delimiter": "input"}
+    expected = written(tmp_path / "source.csv", tmp_path / "a.csv", given)
+    assert b";" in expected
+    assert written(tmp_path / "source.csv", tmp_path / "b.csv", given, engine="duckdb") == expected
+    assert searched
 
 
 def test_parquet_has_the_cells_of_memory(searched: list[int], tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -14,11 +15,13 @@ import shoal
 import shoal.spark
 from shoal.errors import UsageError, VerificationError
 from shoal.methods import sections
+from shoal.methods.sections import Cut
 from shoal.release.job import Job
 from shoal.settings.keywords import settings_from
 from shoal.spark import cells, folder, reading
 from shoal.spark.engine import open_source, write_release
 from shoal.spark.parts import write_parts
+from shoal.spark.search.cutting import Cuts
 from shoal.tables.csv import read_csv
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.base import Dealing
@@ -104,6 +107,14 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["name", "who"],
     },
+    # Large segments are cut by counts; a cut is refused.
+    "mondrian beside a model and own k": {
+        "method": "mondrian",
+        "effort": None,
+        "models": [shoal.LDiversity("disease", l=10)],
+        "k_column": "own k",
+        "drop": ["name", "who"],
+    },
     "limits, derived weights and own k": {
         "max_width": {"Age": "20"},
         "finest": {QI[2]: "month"},
@@ -130,6 +141,14 @@ def test_executors_count_people(source: Path, spark: Any, tmp_path: Path) -> Non
     assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
 
 
+def test_every_part_of_a_cut_is_a_section() -> None:
+    """A cut of a hierarchy has several parts, which are separated by halves."""
+    cuts, codes = Cuts(), np.arange(5, dtype=np.int32).reshape(-1, 1)
+    part_of = cuts.separate(0, Cut(0, np.array([2, 0, 1, 3, 1], dtype=np.int32)), 0, 3)
+    assert [part_of[node] for node in cuts.nodes_of(codes).tolist()] == [2, 0, 1, 3, 1]
+    assert sorted(part_of) == sorted(cuts.numbers())
+
+
 DEALT = ("two models, suppression", "people, own k, suppression", "own k", "limits", "relaxed")
 
 
@@ -153,16 +172,28 @@ def test_several_parquet_files_and_a_hierarchy(source: Path, spark: Any, tmp_pat
     assert found.equals(pl.read_parquet(tmp_path / "memory.parquet"))
 
 
-def test_groups_as_one_file(source: Path, spark: Any, tmp_path: Path) -> None:
+ONE_FILE = {"left out": SETTINGS["two models, suppression"], "searched": SEARCHED["two models and own k"]}
+
+
+@pytest.mark.parametrize("case", ONE_FILE)
+def test_groups_as_one_file(case: str, source: Path, spark: Any, tmp_path: Path) -> None:
     """The driver's gate reads what executors wrote beside the parts, rows that are left out included."""
-    given = GIVEN | SETTINGS["two models, suppression"]
-    shoal.anonymize(source, **given).write(tmp_path / "out.csv")
+    given = GIVEN | ONE_FILE[case]
+    shoal.anonymize(source, **given).write(tmp_path / "out.csv", report=tmp_path / "out.html")
     (tmp_path / "spark").mkdir()
-    settings = settings_from(given)
+    settings, output = settings_from(given), tmp_path / "spark" / "out.csv"
     with open_source(str(source), settings, spark) as opened:
-        Job.from_settings(opened, settings, tmp_path / "spark" / "out.csv", engine="spark").execute()
-    for name in ("out.csv", "out.csv.manifest.json"):
-        assert (tmp_path / "spark" / name).read_bytes() == (tmp_path / name).read_bytes()
+        job = Job.from_settings(opened, settings, output, engine="spark", report=output.with_suffix(".html"))
+        dealing = job.execute().release.recoding
+    assert isinstance(dealing, Dealing)
+    assert (dealing.searched is not None) == (case == "searched")
+    assert output.read_bytes() == (tmp_path / "out.csv").read_bytes()
+    for name, parts in {"manifest": (), "": ("groups", "risk"), "private": ("source",)}.items():
+        place = "out.csv.manifest.json" if name == "manifest" else f"out{'.' * bool(name)}{name}.json"
+        here, there = (json.loads((folder / place).read_text()) for folder in (tmp_path, tmp_path / "spark"))
+        if name == "manifest":
+            del here["beside"], there["beside"]  # sensitive values are not counted by group for the report
+        assert [there[each] for each in parts or there] == [here[each] for each in parts or here]
 
 
 def test_full_domain_release_as_one_file(source: Path, spark: Any, tmp_path: Path) -> None:

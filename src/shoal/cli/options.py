@@ -60,6 +60,19 @@ Engine = Annotated[
         rich_help_panel=Panel.RUN,
     ),
 ]
+DiskEngine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="memory|duckdb",
+        help="Engine that counts the rows of a file; by default duckdb for a file that does not fit into memory.",
+        rich_help_panel=Panel.RUN,
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory", help="Memory limit of DuckDB, such as 4GB.", rich_help_panel=Panel.RUN),
+]
 Master = Annotated[
     str | None,
     typer.Option(

@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ import typer
 from shoal.cli import layout
 from shoal.cli.supervisor import say_if_interrupted
 from shoal.errors import Note, for_command_line, visible
+from shoal.tables import watch
+from shoal.tables.watch import STAGES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +41,8 @@ _broken_names: dict[str, str] = {}
 _called: dict[str, str] = {}
 
 LEAST_WIDTH, USUAL_WIDTH = 20, 80
-STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
+BAR_WIDTH = 24
+LEAST_SECONDS = 2  # of a run, before it shows how long the rest takes
 
 
 def show_any_text() -> None:
@@ -132,11 +135,13 @@ def draw(content: RenderableType) -> None:
 
 
 @contextmanager
-def progress(stages: Sequence[str] = STAGES) -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
-    """Show a progress bar on a terminal.
+def progress(
+    stages: Mapping[str, float] = STAGES,
+) -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
+    """Show a progress bar on a terminal, with the time that the rest will take.
 
     Args:
-        stages: The stages, in order.
+        stages: The stages in order, with the share of the time that each takes.
 
     Yields:
         Two functions: call one with the name of each stage as it begins, the other with the share of it that is done.
@@ -145,25 +150,33 @@ def progress(stages: Sequence[str] = STAGES) -> Iterator[tuple[Callable[[str], N
         yield (lambda name: None), (lambda share: None)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+    from rich.text import Text
 
-    bar = Progress(
-        TextColumn("{task.description:<22}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task(stages[0], total=len(stages))
-        current = 0
+    first, done = next(iter(stages)), watch.Progress(stages)
+    done.update(first, 0.0)
 
-        def stage(name: str) -> None:
-            nonlocal current
-            current = stages.index(name) if name in stages else current
-            bar.update(task, description=name, completed=current)
+    class Remaining(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(remaining_in_words(done), style="dim")
 
-        yield stage, lambda share: bar.update(task, completed=current + share)
+    columns = (TextColumn("{task.description:<22}"), BarColumn(BAR_WIDTH), TimeElapsedColumn(), Remaining())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(first, total=1)
+
+        def report(stage: str, share: float) -> None:
+            done.update(stage, share)
+            bar.update(task, description=stage, completed=done.fraction)
+
+        yield (lambda stage: report(stage, 0.0)), (lambda share: report(done.stage, share))
+
+
+def remaining_in_words(done: watch.Progress) -> str:
+    """Return about how long the rest of a run takes; nothing as long as nobody can tell."""
+    left = done.remaining
+    if left is None or done.seconds < LEAST_SECONDS:
+        return ""
+    return f"about {left:.0f} s left" if left < 90 else f"about {left / 60:.0f} min left"
 
 
 @contextmanager

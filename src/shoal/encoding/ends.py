@@ -222,6 +222,12 @@ class Movement:
             high = {code: min(end, last.get(code, end), key=itemgetter(1)) for code, end in high.items()}
         return low, high
 
+    def prepare(self) -> None:
+        """Compute what belongs to the whole column, before several threads need it."""
+        if self.attribute.ordered and self.attribute.kind.is_measured:
+            none = np.empty(0, dtype=np.int32)
+            self.of(none, none)
+
     @property
     def attribute(self) -> Attribute:
         """The attribute."""
@@ -257,12 +263,6 @@ class Movement:
     def shared_above(self) -> Shared:
         """Which values move to a shared point above them."""
         return self.widening.shared(self.holders, upper=True)
-
-    def settle(self) -> None:
-        """Count who holds values and shared points now, if ends depend on it: later, nobody may be there to ask."""
-        is_range = self.attribute.ordered and self.attribute.kind.is_measured
-        if self.choice == SAFE and is_range and not self.column.grid:
-            _ = self.is_rare, self.shared_below, self.shared_above
 
 
 @dataclass(frozen=True)
@@ -338,15 +338,17 @@ class Widening:
         """Write the ends of codes as text and read them back; those that the date format cannot write are left out."""
         moved = Moved()
         kind = self.column.kind or Kind.NUMERIC
-        for code, end in zip(codes.tolist(), ends.tolist(), strict=True):
-            text = self.scale.text(int(end), upper=upper)
-            numbers, misfits = parse_texts(self.column, kind, [text])
+        distinct, places = np.unique(ends, return_inverse=True)  # many values move to the same point
+        texts = [self.scale.text(int(end), upper=upper) for end in distinct.tolist()]
+        read = [parse_texts(self.column, kind, [text]) for text in texts]
+        for code, place in zip(codes.tolist(), places.reshape(-1).tolist(), strict=True):
+            numbers, misfits = read[place]
             if misfits:
                 continue
             # Numbers are exact; a date format may drop what tells an end from the value, or its century.
             distance = (numbers[0] - self.values[code]) * (1 if upper else -1) if kind is Kind.DATE else 1
             if distance > 0 or (distance == 0 and not strictly):
-                moved[code] = text, float(numbers[0])
+                moved[code] = texts[place], float(numbers[0])
         return moved
 
 

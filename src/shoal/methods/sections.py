@@ -7,11 +7,11 @@ memory, and one that asks a database for the counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import fsum
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 from shoal.errors import InfeasibleError
 from shoal.kernels.shoaling.prices import RECODINGS
 
-__all__ = ["LARGEST_SECTION", "PriceList", "Section", "Tree", "TupleSection", "cut_sections", "find_cut"]
+__all__ = [
+    "LARGEST_SECTION",
+    "Cut",
+    "PriceList",
+    "Section",
+    "Tree",
+    "TupleSection",
+    "cut_by",
+    "cut_sections",
+    "priced_cuts",
+]
 
 # Tuples. A constant: the sections, and with them the release, must not depend on memory or threads.
 LARGEST_SECTION = 100_000
@@ -31,6 +41,18 @@ Result = TypeVar("Result")
 PriceList = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32]]
 
 
+class Cut(NamedTuple):
+    """A cut of a section.
+
+    Attributes:
+        column: The column by whose codes it is cut.
+        parts: The part of each code, from 0 on; codes that do not occur may have any.
+    """
+
+    column: int
+    parts: NDArray[np.int32]
+
+
 class Section(Protocol):
     """Some tuples of a table."""
 
@@ -39,7 +61,7 @@ class Section(Protocol):
         """The number of tuples."""
 
     def histograms(self) -> Sequence[Counts]:
-        """Return the number of tuples of each code, column after column."""
+        """Return the number of tuples (or of rows, where a method decides by rows) of each code, column by column."""
 
     def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[Self, Self]:
         """Cut the section by the codes of a column."""
@@ -117,14 +139,46 @@ class Tree(Generic[AnySection]):
 
 
 def cut_sections(section: AnySection, prices: PriceList, largest: int) -> Tree[AnySection]:
-    """Cut a section until no part has more than `largest` tuples, or nothing can be cut."""
-    cut = None
+    """Cut a section where prices say until no part has more than `largest` tuples, or nothing can be cut."""
+    return cut_by(section, lambda histograms: priced_cuts(histograms, prices, largest), largest)
+
+
+def cut_by(
+    section: AnySection,
+    cuts: Callable[[Sequence[Counts]], Iterator[Cut]],
+    largest: int,
+    allows: Callable[[AnySection, Cut], bool] = lambda section, cut: True,
+) -> Tree[AnySection]:
+    """Cut a section until no part has more than `largest` tuples, or nothing can be cut.
+
+    Args:
+        section: The section.
+        cuts: Returns the cuts to try, in order.
+        largest: The most tuples of a part.
+        allows: Says whether a cut may be made.
+    """
+
+    def divide(section: AnySection, cut: Cut, first: int, last: int) -> Tree[AnySection]:
+        """Separate some parts of a cut by halves, and cut each of them."""
+        if first == last:
+            return cut_by(section, cuts, largest, allows)
+        middle = (first + last) // 2
+        left, right = section.halves(cut.column, cut.parts <= middle)
+        return Tree(section, (divide(left, cut, first, middle), divide(right, cut, middle + 1, last)))
+
     if section.n_tuples > largest:
-        cut = find_cut(section.histograms(), prices, least=max(1, largest // SMALLEST_SHARE))
-    if cut is None:
-        return Tree(section)
-    left, right = section.halves(*cut)
-    return Tree(section, (cut_sections(left, prices, largest), cut_sections(right, prices, largest)))
+        for cut in cuts(section.histograms()):
+            if allows(section, cut):
+                return divide(section, cut, 0, int(cut.parts.max()))
+    return Tree(section)
+
+
+def priced_cuts(histograms: Sequence[Counts], prices: PriceList, largest: int) -> Iterator[Cut]:
+    """Yield the cut that lowers the mean price of a pair most; no side is much smaller than `largest`."""
+    cut = find_cut(histograms, prices, least=max(1, largest // SMALLEST_SHARE))
+    if cut is not None:
+        column, goes_left = cut
+        yield Cut(column, (~goes_left).astype(np.int32))
 
 
 def find_cut(histograms: Sequence[Counts], prices: PriceList, least: int) -> tuple[int, NDArray[np.bool_]] | None:

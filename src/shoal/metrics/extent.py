@@ -60,6 +60,13 @@ class GroupSizes:
         """The number of groups."""
         return len(self.sizes) if self.times is None else int(self.times.sum())
 
+    def each(self) -> NDArray[np.int64]:
+        """Return the rows of each group, without rows that are suppressed in every quasi-identifier."""
+        sizes = self.sizes if self.times is None else np.repeat(self.sizes, self.times)
+        if not self.n_starred:
+            return sizes
+        return np.delete(sizes, np.flatnonzero(sizes == self.n_starred)[0])  # they are one group
+
     def least(self, k: int | None) -> int:
         """Return k, or the size of the smallest group if k is not given."""
         return int(self.sizes.min()) if k is None else k

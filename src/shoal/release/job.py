@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,7 +35,7 @@ from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import ReportTarget
 from shoal.tables.targets.folders import PrivateFolder
 
-__all__ = ["ENGINES", "Job", "Outcome"]
+__all__ = ["ENGINES", "Job", "Outcome", "about_engine", "check_engine", "names_on_disk"]
 
 ENGINES = ("memory", "duckdb", "spark")
 OUT_OF_MEMORY = ("duckdb", "spark")  # engines that fetch no row
@@ -156,7 +156,7 @@ class Job:
             InputError: A hierarchy cannot be used.
             FileError: A hierarchy or the key cannot be read.
         """
-        limit = _check_engine(data, engine, memory)
+        limit = check_engine(data, engine, memory)
         _check_roll_up(data, engine, roll_up)
         request = make_request(settings, keep_order=keep_order, bound=bound)
         all_models = (*settings.privacy_models(), *models)
@@ -259,10 +259,7 @@ class Job:
 
     def _is_beyond_memory(self) -> bool:
         """Say whether nobody chose an engine, the file does not fit into memory, and DuckDB can do without."""
-        is_file = isinstance(self.data, str | os.PathLike) and not (is_url(self.data) or is_file_url(self.data))
-        if not is_file or self.engine is not None or self.settings.sheet is not None:
-            return False
-        names = names_beyond_memory(Path(self.data), self.settings.reading)
+        names = None if self.engine is not None else names_on_disk(self.data, self.settings)
         if names is None:
             return False
         schema = self.settings.schema(names)  # if rows are needed, reading them into memory says what is missing
@@ -270,9 +267,7 @@ class Job:
 
     def _with_engine(self, release: Release) -> Release:
         """Note that DuckDB was chosen."""
-        text = "does not fit into memory; DuckDB counted and sorted it on disk"
-        note = Note(str(self.data), text, f"{setting('engine', 'duckdb')} and {setting('memory')} choose this way")
-        return replace(release, notes=(note, *release.notes))
+        return replace(release, notes=(about_engine(self.data), *release.notes))
 
     def _reads_rows(self, source: Source, schema: Schema) -> bool:
         if source.in_memory or self.engine is not None:
@@ -282,10 +277,24 @@ class Job:
         return needs_rows(self.method, self.models, schema, self.request) is not None
 
 
-def _check_engine(data: Any, engine: str | None, memory: str | None) -> int | None:
+def names_on_disk(data: Any, settings: Settings) -> tuple[str, ...] | None:
+    """Return the columns of a file that does not fit into memory and that DuckDB can read; None for anything else."""
+    is_file = isinstance(data, str | os.PathLike) and not (is_url(data) or is_file_url(data))
+    if not is_file or settings.sheet is not None:
+        return None
+    return names_beyond_memory(Path(data), settings.reading)
+
+
+def about_engine(data: Any) -> Note:
+    """Note that DuckDB was chosen."""
+    text = "does not fit into memory; DuckDB counted and sorted it on disk"
+    return Note(str(data), text, f"{setting('engine', 'duckdb')} and {setting('memory')} choose this way")
+
+
+def check_engine(data: Any, engine: str | None, memory: str | None, known: Sequence[str] = ENGINES) -> int | None:
     """Refuse an engine that does not fit the input; return the memory limit in bytes, if one is set."""
-    if engine is not None and engine not in ENGINES:
-        raise UsageError(f"{setting('engine', engine)} is not known. Use {' or '.join(ENGINES)}.")
+    if engine is not None and engine not in known:
+        raise UsageError(f"{setting('engine', engine)} is not known. Use {' or '.join(known)}.")
     if engine == "spark" and not hasattr(data, "dealer"):
         raise UsageError(
             f"{setting('engine', engine)} is the command line's. In Python, call shoal.spark.anonymize with a Spark "

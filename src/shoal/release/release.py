@@ -32,7 +32,7 @@ from shoal.release.files.reading import typed_columns
 from shoal.release.files.signature import SigningKey
 from shoal.release.gate import verify_cells
 from shoal.report.groups import SensitiveFacts, look_at_target
-from shoal.report.public import PublicFigures, public_figures
+from shoal.report.public import JointFigures, PublicFigures, public_figures
 from shoal.rules import RuleVerdict
 from shoal.schema import INPUT, Schema, check_delimiter, check_output_decimal
 from shoal.settings.settings import Settings, check_signoff
@@ -165,8 +165,7 @@ class Release:
         rules: How well each data constraint rule is met.
         search: Further results of the method.
         settings: The settings of the run, which repeat it.
-        joint: The released rows that show one value in every quasi-identifier, and those that show "*" in every one, if
-            `table` only has the counts of each column.
+        joint: What `table` does not show if it only has the counts of each column.
     """
 
     table: Table
@@ -194,7 +193,7 @@ class Release:
     rules: tuple[RuleVerdict, ...] = ()
     search: Mapping[str, Any] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
-    joint: tuple[int, int] | None = None
+    joint: JointFigures | None = None
 
     def __repr__(self) -> str:
         """Return the verdict in one line."""

@@ -39,6 +39,7 @@ def three_criteria(
     names: Sequence[str],
     sensitive: Sequence[SensitiveFacts],
     protected: Collection[str],
+    uncounted: Sequence[str] = (),
     *,
     words: str = "",
 ) -> list[Any]:
@@ -49,6 +50,7 @@ def three_criteria(
         names: The quasi-identifiers.
         sensitive: What the groups disclose about each sensitive column.
         protected: The sensitive columns that a model besides k protects.
+        uncounted: Further sensitive columns, whose values were not counted by group.
         words: The size of the smallest group in words, such as "at least 5 people"; in rows by default.
     """
     # A predicate that selects each row of a group independently with probability 1/g selects exactly one of them with
@@ -71,11 +73,20 @@ def three_criteria(
         "their shared columns, and each join can narrow a group. Keep a record of what you publish about the same "
         "people.",
     )
-    return [answer.as_dict() for answer in (singling, linking, _inference(sensitive, protected))]
+    return [answer.as_dict() for answer in (singling, linking, _inference(sensitive, protected, uncounted))]
 
 
-def _inference(sensitive: Sequence[SensitiveFacts], protected: Collection[str]) -> _Answer:
+def _inference(sensitive: Sequence[SensitiveFacts], protected: Collection[str], uncounted: Sequence[str]) -> _Answer:
     question = "Can a person's sensitive value be inferred?"
+    if unseen := [name for name in uncounted if name not in protected]:
+        words = (
+            f"What the groups show of {_listed(unseen)} was not counted, because the rows were not in memory. k does "
+            "not limit this; l-diversity and t-closeness do."
+        )
+        return _Answer("inference", question, "not examined", words)
+    if not sensitive and uncounted:
+        words = f"The requested models limit what the groups show of {_listed(uncounted)}; the verifier checked"
+        return _Answer("inference", question, "limited", f"{words} them.")
     if not sensitive:
         words = "No column was declared sensitive. What the release shows about a group applies to the people in it."
         return _Answer("inference", question, "not examined", words)
@@ -92,13 +103,16 @@ def _inference(sensitive: Sequence[SensitiveFacts], protected: Collection[str]) 
     )
 
 
-def mistakes(k: int, unexamined: Sequence[str], sensitive: Sequence[SensitiveFacts]) -> list[dict[str, Any]]:
+def mistakes(
+    k: int, unexamined: Sequence[str], sensitive: Sequence[SensitiveFacts], uncounted: Sequence[str] = ()
+) -> list[dict[str, Any]]:
     """Check for the mistakes that the same opinion lists.
 
     Args:
         k: The k of the release.
         unexamined: Insensitive columns, which are released unchanged.
         sensitive: What the groups disclose about each sensitive column.
+        uncounted: Further sensitive columns, whose values were not counted by group.
     """
     skewed = [facts.name for facts in sensitive if facts.highest_share > SKEWED]
     return [
@@ -119,6 +133,8 @@ def mistakes(k: int, unexamined: Sequence[str], sensitive: Sequence[SensitiveFac
             "found": bool(skewed),
             "words": f"In some group, more than {percent(SKEWED)} of the rows share one value of {_listed(skewed)}."
             if skewed
+            else f"Values of {_listed(uncounted)} were not counted by group, because the rows were not in memory."
+            if uncounted
             else f"No value makes up more than {percent(SKEWED)} of a group.",
         },
     ]

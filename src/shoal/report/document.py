@@ -129,8 +129,10 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         "conventions": conventions(part.risk.smallest_group, part.risk.counts),
         "attacks": [],
         "rules": [*map(rule_row, release.rules)] if private else [*map(public_rule_row, public_rules(release))],
-        "criteria": three_criteria(part.smallest, names, evidence.sensitive, protected, words=part.smallest_words),
-        "mistakes": mistakes(part.k, unexamined, evidence.sensitive),
+        "criteria": three_criteria(
+            part.smallest, names, evidence.sensitive, protected, evidence.uncounted, words=part.smallest_words
+        ),
+        "mistakes": mistakes(part.k, unexamined, evidence.sensitive, evidence.uncounted),
         "repeat": _repeat(evidence, private),
     }
 
@@ -285,6 +287,7 @@ def _not_hidden(evidence: Evidence) -> str:
     """Say what the requested models do not protect."""
     protected = {spec.get("column") for spec in evidence.release.request.specs}
     protects_values = all(facts.name in protected or not facts.one_value for facts in evidence.sensitive)
+    protects_values &= protected.issuperset(evidence.uncounted)
     hides_presence = any(spec.get("name") == "delta-presence" for spec in evidence.release.request.specs)
     unprotected = [] if protects_values else ["a sensitive value that a whole group shares"]
     unprotected.append("what follows from data published elsewhere")

@@ -17,6 +17,7 @@ from shoal.report.groups import SensitiveFacts, look_at_sensitive
 from shoal.report.words import sized
 from shoal.risks.estimate import Risk, estimate
 from shoal.schema import Kind, Role
+from shoal.tables.sources.base import SizeCounter
 from shoal.tables.table import Table
 from shoal.tables.values.people import person_codes
 
@@ -121,6 +122,13 @@ class Evidence:
     sensitive: tuple[SensitiveFacts, ...]
     risk: Risk
 
+    @property
+    def uncounted(self) -> list[str]:
+        """The sensitive columns whose values were not counted by group, because the rows were not in memory."""
+        seen = [facts.name for facts in self.sensitive]
+        is_counted = self.release.recoding is None
+        return [] if is_counted else [name for name in self.release.schema.names(Role.SENSITIVE) if name not in seen]
+
     def part(self, *, private: bool) -> Part:
         """Return the figures of one part of the report."""
         request, figures, counts = self.release.request, self.release.public_figures, self.risk.counts
@@ -171,7 +179,12 @@ def gather(release: Release, written: Written) -> Evidence:
     hidden = starred_rows(released, names)
     starred = count_starred(released, names)
     grouped = _part(released, ~hidden)
-    sizes = _count(release, grouped, release.source_rows[~hidden], counted)
+    if release.joint is None:
+        sizes = _count(release, grouped, release.source_rows[~hidden], counted)
+        row_sizes = grouped.group_sizes(counted) if grouped.height else sizes
+    else:
+        sizes = row_sizes = release.joint.sizes.each()
+        starred = release.joint.starred
     left_out = release.original.n_rows - release.measures.rows
     columns, loss = _columns(release, released, left_out)
     sensitive = [name for name in release.schema.names(Role.SENSITIVE) if name in released.names]
@@ -180,7 +193,7 @@ def gather(release: Release, written: Written) -> Evidence:
         written,
         released,
         sizes,
-        grouped.group_sizes(counted) if grouped.height else sizes,
+        row_sizes,
         starred,
         left_out,
         loss,
@@ -207,6 +220,8 @@ def _counts(release: Release) -> str:
 def risk_before(release: Release) -> Risk:
     """Return the risk of the original, with its groups counted like those of the release."""
     original, names = release.original, [column.name for column in release.schema.qi]
+    if release.joint is not None and isinstance(release.source, SizeCounter):
+        return estimate(np.repeat(*release.source.count_sizes(names)))
     return estimate(_count(release, original, np.arange(original.height), names), counts=_counts(release))
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.metrics.extent import DAY, ColumnExtent, mean_over_rows, unit_of
+from shoal.metrics.extent import DAY, ColumnExtent, GroupSizes, mean_over_rows, unit_of
 from shoal.metrics.measure import count_rows, count_starred
 from shoal.metrics.released_cells import CategoryReader
 from shoal.metrics.released_loss import read_shown, shown_values
@@ -24,14 +24,18 @@ from shoal.rules import Rule
 from shoal.schema import Column, Kind
 from shoal.settings.settings import AUTO
 from shoal.tables import values
+from shoal.tables.sources.base import Dealing
 from shoal.tables.values.forms import find_form
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from shoal.release.release import Release
 
 __all__ = [
     "BASIS",
     "CellForms",
+    "JointFigures",
     "PublicColumn",
     "PublicFigures",
     "cell_forms",
@@ -84,6 +88,20 @@ class PublicColumn:
     forms: CellForms
     extent: ColumnExtent
     form: Column | None = None
+
+
+class JointFigures(NamedTuple):
+    """Figures of released rows that the counts of single columns do not show.
+
+    Attributes:
+        exact: The rows that show one value in every quasi-identifier.
+        starred: Those that show "*" in every one.
+        sizes: The sizes of groups.
+    """
+
+    exact: int
+    starred: int
+    sizes: GroupSizes
 
 
 @dataclass(frozen=True)
@@ -175,7 +193,9 @@ def public_figures(release: Release) -> PublicFigures:
         public, shows_one = public_column(release, column)
         columns.append(public)
         exact &= shows_one[release.table.factor(column.name).ranks]
-    n_exact, n_starred = release.joint or (count_rows(exact, release.table), count_starred(release.table, names))
+    n_exact, n_starred = (count_rows(exact, release.table), count_starred(release.table, names))
+    if release.joint is not None:
+        n_exact, n_starred = release.joint.exact, release.joint.starred
     return PublicFigures(
         k=k,
         rows=measures.rows,
@@ -215,15 +235,21 @@ def public_rule_row(rule: Rule) -> dict[str, Any]:
     }
 
 
+def _texts_of(release: Release, name: str) -> pl.Series:
+    """Return the distinct cells of a column, not those of rows left out."""
+    if name in release.table.names:
+        return release.table.factor(name).texts.filter(release.table.counts(name) > 0)
+    assert isinstance(release.recoding, Dealing)  # the table has quasi-identifiers only, and no row is left out
+    return release.recoding.codes[name][0]
+
+
 def public_specs(release: Release) -> list[dict[str, Any]]:
     """Return the models as plain values; an order of values names only those that the release shows."""
     specs = []
     for spec in map(dict, release.request.specs):
         if "order" in spec:
             name = str(spec["column"])
-            texts = release.table.factor(name).texts.filter(
-                release.table.counts(name) > 0
-            )  # not those of rows left out
+            texts = _texts_of(release, name)
             shown = set(map(values.normalise, texts.to_list()))
             spec["order"] = [value for value in spec["order"] if values.normalise(value) in shown]
         specs.append(spec)

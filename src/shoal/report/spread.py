@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from shoal.charts.bins import bins_of
+from shoal.metrics.column_loss import cell_counts
 from shoal.metrics.released_cells import CategoryReader, numbers_of
 from shoal.report.columns import ReleasedColumn
 from shoal.schema import Kind
@@ -44,7 +45,7 @@ def spread_of(both: ReleasedColumn) -> list[Share]:
 
 
 def _counted(table: Table, name: str) -> dict[str, int]:
-    return dict(zip(table.factor(name).texts.to_list(), table.counts(name).tolist(), strict=True))
+    return cell_counts(table.factor(name).texts.to_list(), table.counts(name).tolist())
 
 
 def _domain(before: Mapping[str, int], missing: Sequence[str]) -> frozenset[str]:

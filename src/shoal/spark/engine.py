@@ -149,7 +149,6 @@ def anonymize(
         job = Job.from_settings(
             source, merged, run=run, saved=saved, engine="spark", method=None if isinstance(method, str) else method
         )
-        source.searches = True
         stack.enter_context(source.opened(private, watch))
         release = job.release()
         parts = write_parts_of(release, source, private, Format.PARQUET, watch)
@@ -211,7 +210,6 @@ def write_release(job: Job, output: str, *, watch: Watch = UNWATCHED) -> tuple[R
         The release, its target, and the path of its manifest.
     """
     source: SparkSource = job.data
-    source.searches = True
     target = FolderTarget(output, force=job.force)
     with target.staged() as folder, source.opened(folder, watch):
         release = replace(job.release(), settings=job.settings)

@@ -54,7 +54,6 @@ class SparkSource:
     """Files or a Spark frame; see `Source` for the methods."""
 
     in_memory = False
-    searches = False  # a release in parts is searched by executors; one file is made by the driver all the same
     lays_out = False
 
     def __init__(self, spark: SparkSession, data: Any, options: dict[str, Any] | None = None) -> None:
@@ -148,6 +147,12 @@ class SparkSource:
         counts = counted["n"].to_numpy().astype(np.int64)
         cells = counted.drop("n")
         return DistinctRows(cells.rename(dict(zip(cells.columns, names, strict=True))), counts)
+
+    def count_sizes(self, names: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many rows combinations of cells have, and how many combinations have as many."""
+        sizes = count_rows(self._cells, names).groupBy("n").count().withColumnRenamed("count", "times")
+        found = self.run(lambda: polars_of(sizes)).sort("n")
+        return found["n"].to_numpy().astype(np.int64), found["times"].to_numpy().astype(np.int64)
 
     def facts(self, name: str, k: int, missing: Sequence[str]) -> Facts:
         """Return the figures of one column; those of all released columns are computed together."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -108,6 +108,21 @@ class Packing:
     def tuples(self, frame: pl.DataFrame) -> NDArray[np.int32]:
         """Return the codes of the quasi-identifiers only."""
         return np.ascontiguousarray(self.codes(frame)[:, : self.n_keys])
+
+    def whole_tuples(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Cut blocks of sorted packed rows anew where a tuple of quasi-identifiers ends."""
+        import polars as pl
+
+        held: pl.DataFrame | None = None  # the last tuple, of which there may be more
+        for frame in frames:
+            whole = frame if held is None else pl.concat([held, frame])
+            last = pl.struct(self.key_names)
+            is_last = whole.select((last == last.last()).alias("is_last"))["is_last"]
+            held, complete = whole.filter(is_last), whole.filter(~is_last)
+            if complete.height:
+                yield complete
+        if held is not None and held.height:
+            yield held
 
 
 def pack(columns: Sequence[NDArray[Any]], cards: Sequence[int]) -> tuple[NDArray[np.int64], int]:

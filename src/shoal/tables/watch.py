@@ -1,14 +1,36 @@
-"""Progress and cancellation: what a caller hears of a run, and how it ends one."""
+"""Progress and cancellation: what a caller hears of a run, how long the rest takes, and how it ends one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from shoal.errors import CancelledError
 
-__all__ = ["UNWATCHED", "Watch", "make_watch"]
+__all__ = ["STAGES", "STAGES_ON_DISK", "UNWATCHED", "Progress", "Watch", "make_watch"]
+
+# The stages of a run with the share of its time that each takes, roughly; in memory, and where rows stay on disk.
+STAGES = {
+    "reading": 0.1,
+    "counting": 0.05,
+    "encoding": 0.1,
+    "grouping": 0.45,
+    "measuring": 0.1,
+    "writing": 0.08,
+    "verifying": 0.12,
+}
+STAGES_ON_DISK = {
+    "reading": 0.2,
+    "counting": 0.05,
+    "encoding": 0.05,
+    "grouping": 0.3,
+    "measuring": 0.1,
+    "writing": 0.1,
+    "verifying": 0.2,
+}
+LEAST_FRACTION = 0.05  # before, what remains is a guess
 
 
 def _ignore(_: object) -> None:
@@ -75,3 +97,45 @@ def make_watch(
         progress(name, 0.0)
 
     return Watch(stage=stage, progress=lambda share: progress(current, share), cancelled=cancelled or _never)
+
+
+class Progress:
+    """The share of a run that is done, from its stages.
+
+    Attributes:
+        stage: The current stage.
+        fraction: The share of the whole run that is done, in [0, 1].
+    """
+
+    def __init__(self, stages: Mapping[str, float] = STAGES) -> None:
+        """Begin.
+
+        Args:
+            stages: The stages in order, with the share of the time that each takes; the shares add up to 1.
+        """
+        self.stage = ""
+        self.fraction = 0.0
+        self._stages = stages
+        self._before = 0.0
+        self._began = time.monotonic()
+
+    def update(self, stage: str, share: float) -> None:
+        """Take a report: the stage, and the share of it that is done."""
+        if stage != self.stage:
+            self.stage = stage
+            names = list(self._stages)
+            done = names[: names.index(stage)] if stage in names else []
+            self._before = max(self._before, sum(self._stages[name] for name in done))
+        self.fraction = max(self.fraction, min(1.0, self._before + share * self._stages.get(stage, 0.0)))
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since the run began."""
+        return time.monotonic() - self._began
+
+    @property
+    def remaining(self) -> float | None:
+        """The seconds that the rest will take, if it goes on like this; None as long as that is a guess."""
+        if self.fraction < LEAST_FRACTION:
+            return None
+        return self.seconds * (1 - self.fraction) / self.fraction

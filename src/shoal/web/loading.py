@@ -14,10 +14,11 @@ from shoal.errors import ShoalError, UsageError
 from shoal.settings.read import read_config
 from shoal.settings.settings import Settings
 from shoal.tables.sources.url import is_file_url, is_url, mask
+from shoal.tables.watch import Progress
 from shoal.web.files import Upload, display_name, make_private
 from shoal.web.loaded import MASK, Loaded, Uniques
 from shoal.web.tasks import PROPOSED
-from shoal.web.workers import Progress, Worker, error_of
+from shoal.web.workers import Worker, error_of
 
 if TYPE_CHECKING:
     from shoal.web.workbench import Workbench

@@ -19,10 +19,11 @@ from shoal.errors import ShoalError, UsageError
 from shoal.settings.read import parse_config
 from shoal.settings.settings import Settings
 from shoal.settings.write import to_toml
+from shoal.tables.watch import Progress
 from shoal.web.files import MissingError, make_private, named_files, with_files_in
 from shoal.web.loaded import read_pairs
 from shoal.web.tasks import AFTER
-from shoal.web.workers import Progress, Worker, error_of
+from shoal.web.workers import Worker, error_of
 
 __all__ = ["FORMATS", "Crew", "Run", "RunState"]
 

@@ -26,58 +26,12 @@ from shoal.tables.watch import Watch
 from shoal.web.files import make_private
 from shoal.web.words import error_in_words
 
-__all__ = ["Assistant", "Progress", "Worker", "error_of", "work"]
+__all__ = ["Assistant", "Worker", "error_of", "work"]
 
 NICE = 5  # the server answers first
 REPORT_SECONDS = 0.1  # between two reports of progress
 LEAST_MEMORY = 1 << 30
 DIED = "the worker process ended before it was finished: it was killed or ran out of memory."
-# The stages of a run with the share of its time that each takes, roughly.
-STAGES = {
-    "reading": 0.1,
-    "counting": 0.05,
-    "encoding": 0.1,
-    "grouping": 0.45,
-    "measuring": 0.1,
-    "writing": 0.08,
-    "verifying": 0.12,
-}
-
-
-class Progress:
-    """The share of a run that is done, from its stages.
-
-    Attributes:
-        stage: The current stage.
-        fraction: The share of the whole run that is done, in [0, 1].
-    """
-
-    def __init__(self) -> None:
-        self.stage = ""
-        self.fraction = 0.0
-        self._before = 0.0
-        self._began = time.monotonic()
-
-    def update(self, stage: str, share: float) -> None:
-        """Take a report of the worker: the stage, and the share of it that is done."""
-        if stage != self.stage:
-            self.stage = stage
-            names = list(STAGES)
-            done = names[: names.index(stage)] if stage in names else []
-            self._before = max(self._before, sum(STAGES[name] for name in done))
-        self.fraction = max(self.fraction, min(1.0, self._before + share * STAGES.get(stage, 0.0)))
-
-    @property
-    def seconds(self) -> float:
-        """The seconds since the run began."""
-        return time.monotonic() - self._began
-
-    @property
-    def remaining(self) -> float | None:
-        """The seconds that the rest will take, if it goes on like this; None as long as that is a guess."""
-        if self.fraction < 0.05:
-            return None
-        return self.seconds * (1 - self.fraction) / self.fraction
 
 
 class Worker:

@@ -64,6 +64,8 @@ def advise(
     hierarchies_for: shared.HierarchiesFor = "all",
     jobs: shared.Jobs = None,
     threads: shared.RunThreads = 1,
+    engine: opt.DiskEngine = None,
+    memory: opt.Memory = None,
     cache: shared.CacheFolder = None,
     no_cache: shared.NoCache = False,
     fresh: shared.Fresh = False,
@@ -93,6 +95,7 @@ def advise(
     opt.use_threads(None)
     from shoal.evaluate.comparison.advise import DEFAULT_SWEEP, RULES, Limits, advise_on
     from shoal.evaluate.comparison.compare import compare_table, make_cases
+    from shoal.evaluate.comparison.on_disk import open_subject
     from shoal.risks.estimate import read_threshold
 
     if rule is not None and rule not in RULES:
@@ -100,19 +103,25 @@ def advise(
     limits = Limits(max_loss, None if max_risk is None else float(read_threshold(max_risk)), max_drop)
     cases = make_cases(split_names(methods) or ("shoaling",), shared.split_sizes(k) or DEFAULT_SWEEP, seeds)
     with TextFiles([plot, report], inputs=settings.input_files(data, config), force=force) as files:
-        subject = shared.read_subject(
-            data,
-            settings,
-            target=target,
-            learner=None if target is None else learner,
-            threads=threads,
-            hierarchies_for=hierarchies_for,
-        )
-        with terminal.counting() as counted:
-            cache_store = shared.open_cache(cache, no_cache)
+        with (
+            open_subject(
+                data,
+                settings,
+                engine=engine,
+                memory=memory,
+                jobs=jobs,
+                target=target,
+                learner=None if target is None else learner,
+                threads=threads,
+                hierarchies_for=hierarchies_for,
+            ) as subject,
+            terminal.counting() as counted,
+        ):
+            store = shared.open_cache(cache, no_cache)
             comparison = compare_table(
-                subject, cases, None, cache_store, jobs=jobs, fresh=fresh, progress=counted, spell=for_command_line
+                subject, cases, None, store, jobs=jobs, fresh=fresh, progress=counted, spell=for_command_line
             )
+        terminal.say_notes(comparison.notes)
         advice = advise_on(comparison, limits, rule)
         if advice.chosen is None:  # on any exit code but 0, the outputs are as they were
             plot = report = None

@@ -48,9 +48,7 @@ def anonymize(
         ),
     ] = None,
     master: opt.Master = None,
-    memory: Annotated[
-        str | None, typer.Option(help="Memory limit of DuckDB, such as 4GB.", rich_help_panel=Panel.RUN)
-    ] = None,
+    memory: opt.Memory = None,
     roll_up: Annotated[
         str | None,
         typer.Option(
@@ -121,8 +119,10 @@ def anonymize(
     n_threads = opt.use_threads(threads)
     from shoal.release.job import Job
     from shoal.release.make import make_run
+    from shoal.tables.watch import STAGES, STAGES_ON_DISK
 
-    with terminal.progress() as (stage, progress), _source(data, settings, engine, master) as source:
+    stages = STAGES if engine in (None, "memory") else STAGES_ON_DISK
+    with terminal.progress(stages) as (stage, progress), _source(data, settings, engine, master) as source:
         job = Job.from_settings(
             source,
             settings,

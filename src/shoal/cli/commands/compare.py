@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import split_names, split_pairs, with_settings
-from shoal.errors import FileError, InfeasibleError, UsageError, counted, for_command_line, setting
+from shoal.errors import InfeasibleError, UsageError, counted, for_command_line
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 from shoal.tables.targets.text_file import TextFiles, check_suffix
@@ -19,7 +19,6 @@ from shoal.tables.targets.text_file import TextFiles, check_suffix
 if TYPE_CHECKING:
     from shoal.evaluate.comparison.cache import Cache
     from shoal.evaluate.comparison.compare import Comparison
-    from shoal.evaluate.comparison.scoring import Subject
 
 Methods = Annotated[
     list[str] | None,
@@ -94,6 +93,8 @@ def compare(
     ] = None,
     jobs: Jobs = None,
     threads: RunThreads = 1,
+    engine: opt.DiskEngine = None,
+    memory: opt.Memory = None,
     cache: CacheFolder = None,
     no_cache: NoCache = False,
     fresh: Fresh = False,
@@ -115,57 +116,52 @@ def compare(
     began = time.perf_counter()
     opt.use_threads(None)
     from shoal.evaluate.comparison.compare import DEFAULT_K, DEFAULT_METHODS, compare_table, make_cases
+    from shoal.evaluate.comparison.on_disk import open_subject
 
     files_added = {name: Path(path) for name, path in split_pairs(add, "--add").items()}
     inputs = settings.input_files(data, config, *files_added.values())
     with open_outputs(output, report, inputs=inputs, force=force) as files:
         cases = make_cases(split_names(methods) or DEFAULT_METHODS, split_sizes(k) or DEFAULT_K, seeds)
-        subject = read_subject(
+        with open_subject(
             data,
             settings,
+            engine=engine,
+            memory=memory,
+            jobs=jobs,
             threshold=threshold,
             target=target,
             learner=learner,
             threads=threads,
             hierarchies_for=hierarchies_for,
-        )
-        added = {
-            name: opt.read_one_of(path, settings.reading, settings.generalised) for name, path in files_added.items()
-        }
-        with terminal.counting() as counted:
-            comparison = compare_table(
-                subject,
-                cases,
-                added,
-                open_cache(cache, no_cache),
-                jobs=jobs,
-                fresh=fresh,
-                progress=counted,
-                spell=for_command_line,
-            )
+            added=bool(files_added),
+        ) as subject:
+            added = {
+                name: opt.read_one_of(path, settings.reading, settings.generalised)
+                for name, path in files_added.items()
+            }
+            store = open_cache(cache, no_cache)
+            with terminal.counting() as counted:
+                comparison = compare_table(
+                    subject,
+                    cases,
+                    added,
+                    store,
+                    jobs=jobs,
+                    fresh=fresh,
+                    progress=counted,
+                    spell=for_command_line,
+                )
         is_empty = comparison.frame["failed"].null_count() == 0
         if is_empty:  # on any exit code but 0, the outputs are as they were
             output = report = None
         write_outputs(files, comparison, output, report)
+    terminal.say_notes(comparison.notes)
     if as_json:
         terminal.print_timed_json(comparison.as_dict(), began, output=output, report=report)
     else:
         print_comparison(comparison)
     if is_empty:
         raise InfeasibleError("no run gave a release; the reasons are listed above.")
-
-
-def read_subject(data: opt.Place, settings: Settings, **fields: Any) -> Subject:
-    """Read the table and encode it for all runs; refuse a file that does not fit into memory."""
-    from shoal.evaluate.comparison.scoring import prepare
-    from shoal.tables.sources import names_beyond_memory
-
-    if isinstance(data, Path) and names_beyond_memory(data, settings.reading) is not None:
-        raise FileError(
-            f"{data}: does not fit into memory, which every compared method needs. Compare the methods on a file with "
-            f"fewer rows, drawn at random, and release this one with shoal anonymize {setting('engine', 'duckdb')}."
-        )
-    return prepare(opt.read_file(data, settings.reading), settings, **fields)
 
 
 def split_sizes(texts: list[str] | None) -> tuple[int, ...]:

@@ -53,7 +53,7 @@ def evaluate(
     from shoal.evaluate.assessment import STAGES, utility
 
     hierarchies = settings.rules()
-    with terminal.progress(STAGES) as (stage, progress):
+    with terminal.progress(dict.fromkeys(STAGES, 1 / len(STAGES))) as (stage, progress):
         assessment = utility(
             opt.read_one_of(original, reading, qi, original=True),
             asked.read_release(released, stated, settings),

@@ -104,7 +104,7 @@ def simulate(
             choice = _of_table(table, settings.qi, joint=joint)
         else:
             choice = _binary(attributes) if attributes is not None else _uniform(cardinalities or "")
-        with terminal.progress(("drawing tables",)) as (_, progress):
+        with terminal.progress({"drawing tables": 1.0}) as (_, progress):
             answer = simulate(
                 choice.urn(choice.n),
                 k=k,

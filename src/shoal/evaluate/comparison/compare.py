@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from shoal.errors import UsageError, for_python, setting
+from shoal.errors import Note, UsageError, for_python, setting
 from shoal.evaluate.comparison.cache import Cache
-from shoal.evaluate.comparison.scoring import Case, Subject, prepare, score_added
+from shoal.evaluate.comparison.cases import Case
+from shoal.evaluate.comparison.on_disk import SubjectOnDisk, open_subject, run_in_turn
+from shoal.evaluate.comparison.scoring import Subject, score_added
 from shoal.evaluate.comparison.workers import run_cases
 from shoal.methods.registry import infos, named
 from shoal.models import Basis
@@ -21,7 +23,7 @@ from shoal.settings.keywords import SettingsKeywords, settings_from
 from shoal.settings.read import read_config
 from shoal.settings.settings import Settings
 from shoal.tables.formats import as_table
-from shoal.tables.table import Table, from_frame
+from shoal.tables.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,6 +65,8 @@ class ComparisonKeywords(SettingsKeywords, total=False):
     threads: int
     cache: str | os.PathLike[str] | None
     config: str | os.PathLike[str] | None
+    engine: str | None
+    memory: str | None
     progress: Progress
 
 
@@ -78,6 +82,7 @@ class Comparison:
         threshold: The risk above which a row counts as at risk.
         target: The column of classes, if any.
         counts: What the risk counts: "rows" or "persons".
+        notes: What the user should know, such as that DuckDB was chosen.
     """
 
     frame: pl.DataFrame
@@ -86,6 +91,7 @@ class Comparison:
     threshold: str
     target: str | None = None
     counts: str = "rows"
+    notes: tuple[Note, ...] = ()
 
     def means(self) -> pl.DataFrame:
         """Return the mean of every figure over the seeds, one row for each method and k, without failed runs.
@@ -167,13 +173,15 @@ def compare(
     threads: int = 1,
     cache: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | None = None,
+    engine: str | None = None,
+    memory: str | None = None,
     progress: Progress = lambda done, total, label: None,
     **settings: Unpack[SettingsKeywords],
 ) -> Comparison:
     """Anonymise a table with several methods, k and seeds, and measure every release.
 
     Args:
-        frame: The table: pandas, polars or pyarrow.
+        frame: The table: pandas, polars or pyarrow, or the path of a file.
         methods: Names of methods, with options as in "mondrian:variant=relaxed"; "all" means every method.
         k: One or more k.
         seeds: Number of seeds, from 0 up.
@@ -188,6 +196,9 @@ def compare(
         cache: A folder for the measures of finished runs, so that an interrupted comparison can continue. Nothing is
             stored by default.
         config: A `shoal.toml` with further settings.
+        engine: "memory" or "duckdb", which has a file on disk; by default "duckdb" only if a file does not fit into
+            memory. DuckDB makes one run after the other, without `target` and `add`.
+        memory: The memory limit of DuckDB, such as "4GB".
         progress: Called with the number of finished runs, the number of all runs, and the label of the last one.
         settings: Roles, kinds, models and other settings of `shoal.anonymize`.
 
@@ -206,22 +217,26 @@ def compare(
     """
     saved = read_config(config) if config is not None else Settings()
     merged = settings_from(settings).over(saved)
-    subject = prepare(
-        from_frame(frame),
+    with open_subject(
+        frame,
         merged,
+        engine=engine,
+        memory=memory,
+        jobs=jobs,
         threshold=threshold,
         target=target,
         learner=learner,
         threads=threads,
         hierarchies_for=hierarchies_for,
-    )
-    tables = {name: as_table(source, merged.generalised) for name, source in (add or {}).items()}
-    cases, store = make_cases(methods, k, seeds), Cache(None if cache is None else Path(cache))
-    return compare_table(subject, cases, tables, store, jobs=jobs, progress=progress)
+        added=bool(add),
+    ) as subject:
+        tables = {name: as_table(source, merged.generalised) for name, source in (add or {}).items()}
+        cases, store = make_cases(methods, k, seeds), Cache(None if cache is None else Path(cache))
+        return compare_table(subject, cases, tables, store, jobs=jobs, progress=progress)
 
 
 def compare_table(
-    subject: Subject,
+    subject: Subject | SubjectOnDisk,
     cases: Sequence[Case],
     added: Mapping[str, Table] | None = None,
     cache: Cache | None = None,
@@ -231,14 +246,14 @@ def compare_table(
     progress: Progress = lambda done, total, label: None,
     spell: Callable[[str], str] = for_python,
 ) -> Comparison:
-    """Make all runs that are not cached, each in a worker process, and collect the rows.
+    """Make all runs that are not cached, and collect the rows: in worker processes, or in this one on DuckDB.
 
     A run is stored in the cache as soon as it finishes, whatever happens to the others.
 
     Args:
-        subject: The encoded table.
+        subject: The table, encoded or on disk.
         cases: The runs.
-        added: Releases of other tools, by name.
+        added: Releases of other tools, by name; only beside a table in memory.
         cache: Where finished runs are stored.
         jobs: Number of parallel runs; by default one per core.
         fresh: Repeat cached runs.
@@ -260,23 +275,29 @@ def compare_table(
             rows[case.key] = cached_row | {"method": case.label, "cached": True}
     open_cases = [case for case in cases if case.key not in rows]
     progress(len(rows), len(cases), "")
-    for case, row in run_cases(subject, open_cases, jobs or os.cpu_count() or 1):
+    if isinstance(subject, Subject):
+        runs = run_cases(subject, open_cases, jobs or os.cpu_count() or 1)
+    else:
+        runs = run_in_turn(subject, open_cases)
+    for case, row in runs:
         rows[case.key] = row | {"cached": False}
         if "died" not in row:
             cache.keep(fingerprint, case.spec(), row)
         progress(len(rows), len(cases), f"{case.label}, k = {case.k}")
-    scored = [score_added(subject, name, table) | {"cached": False} for name, table in (added or {}).items()]
-    frame = _frame([*(rows[case.key] for case in cases), *scored], subject, spell)
+    scored = []
+    if isinstance(subject, Subject):
+        scored = [score_added(subject, name, table) | {"cached": False} for name, table in (added or {}).items()]
+    frame = _frame([*(rows[case.key] for case in cases), *scored], subject.qi, spell)
     counts = "rows" if subject.person is None else "persons"
-    return Comparison(frame, subject.table.n_rows, subject.qi, subject.threshold, subject.target, counts)
+    return Comparison(frame, subject.n_rows, subject.qi, subject.threshold, subject.target, counts, subject.notes)
 
 
-def _frame(rows: Sequence[Mapping[str, Any]], subject: Subject, spell: Callable[[str], str]) -> pl.DataFrame:
+def _frame(rows: Sequence[Mapping[str, Any]], qi: Sequence[str], spell: Callable[[str], str]) -> pl.DataFrame:
     """Return the rows as one table; its columns do not depend on which runs failed."""
     import polars as pl
 
     shorts = ("loss", "md", "research_value", "mean_values", "mean_width")
-    by_column = [f"{short}_{name}" for short in shorts for name in subject.qi]
+    by_column = [f"{short}_{name}" for short in shorts for name in qi]
     kinds: dict[str, Any] = {}
     for name in (*ORDER, *by_column):
         is_integer = name in INTEGERS or name.startswith("md_")

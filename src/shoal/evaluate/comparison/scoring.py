@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode, guess_kinds
-from shoal.errors import ShoalError, UsageError, place_of, setting
+from shoal.errors import Note, UsageError, setting
+from shoal.evaluate.comparison.cases import Case, failure, figures_of, make_and_measure
 from shoal.hierarchy.base import Hierarchy, for_columns
 from shoal.hierarchy.propose import propose_open
 from shoal.methods.base import Method, Run
@@ -33,40 +31,41 @@ from shoal.schema import Role, Schema, check_threads
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.table import Table
 
-if TYPE_CHECKING:
-    import polars as pl
-
-__all__ = ["HIERARCHIES_FOR", "Case", "Subject", "prepare", "score", "score_added"]
+__all__ = [
+    "HIERARCHIES_FOR",
+    "ROW_VERSION",
+    "Roles",
+    "Subject",
+    "check_hierarchies_for",
+    "prepare",
+    "score",
+    "score_added",
+    "with_persons",
+]
 
 ROW_VERSION = 3  # raised when a figure changes its meaning, so that rows in a cache become invalid
 HIERARCHIES_FOR = ("all", "needed")
-TABLE_FIGURES = ("rows", "groups", "smallest_group", "suppressed_rows")
 
 
-@dataclass(frozen=True)
-class Case:
-    """One run; `label` is the method as the user wrote it, with its options."""
+class Roles:
+    """What the schema of a comparison says of its columns."""
 
-    label: str
-    method: Method
-    k: int
-    seed: int = 0
+    schema: Schema
+    notes: tuple[Note, ...] = ()
 
     @property
-    def key(self) -> tuple[str, int, int]:
-        """The identity of a run within a comparison."""
-        return self.label, self.k, self.seed
+    def qi(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers."""
+        return tuple(column.name for column in self.schema.qi)
 
-    def spec(self) -> dict[str, Any]:
-        """Return the run as plain values for JSON."""
-        options: dict[str, Any] = {}
-        if is_dataclass(self.method) and not isinstance(self.method, type):
-            options = asdict(self.method)
-        return {"method": self.method.name, "options": options, "k": self.k, "seed": self.seed}
+    @property
+    def person(self) -> str | None:
+        """The column that identifies persons, if any."""
+        return next(iter(self.schema.names(Role.PERSON)), None)
 
 
 @dataclass(frozen=True)
-class Subject:
+class Subject(Roles):
     """The table, encoded once, and the settings of all runs; it can be pickled.
 
     Attributes:
@@ -110,14 +109,9 @@ class Subject:
         return self.plain, {name: tree for name, tree in self.hierarchies.items() if name not in self.qi}
 
     @property
-    def qi(self) -> tuple[str, ...]:
-        """Names of the quasi-identifiers."""
-        return tuple(column.name for column in self.schema.qi)
-
-    @property
-    def person(self) -> str | None:
-        """The column that identifies persons, if any."""
-        return next(iter(self.schema.names(Role.PERSON)), None)
+    def n_rows(self) -> int:
+        """The number of rows of the table."""
+        return self.table.n_rows
 
     def fingerprint(self) -> str:
         """Return a hash of everything that determines the result of a run, except method, k and seed."""
@@ -167,10 +161,7 @@ def prepare(
         hierarchies_for: Which methods are given the hierarchies of quasi-identifiers: "all" or those that need them,
             "needed".
     """
-    if hierarchies_for not in HIERARCHIES_FOR:
-        raise UsageError(
-            f"{setting('hierarchies_for', hierarchies_for)} is not known. Use {' or '.join(HIERARCHIES_FOR)}."
-        )
+    check_hierarchies_for(hierarchies_for)
     if learner is not None:
         _check_learner(learner, target)
     settings = replace(settings, others=settings.others or "drop")
@@ -209,6 +200,12 @@ def prepare(
     )
 
 
+def check_hierarchies_for(choice: str) -> None:
+    """Refuse an unknown choice of the methods that are given the hierarchies."""
+    if choice not in HIERARCHIES_FOR:
+        raise UsageError(f"{setting('hierarchies_for', choice)} is not known. Use {' or '.join(HIERARCHIES_FOR)}.")
+
+
 def _check_learner(learner: str, target: str | None) -> None:
     """Check that the learner is known, has a target and is installed."""
     from shoal.evaluate.extra import extra_module
@@ -230,56 +227,38 @@ def _check_classes(table: Table, schema: Schema, target: str) -> None:
 
 
 def score(subject: Subject, case: Case) -> dict[str, Any]:
-    """Make one release and measure it.
+    """Make one release and measure it; see `make_and_measure`."""
+    encoded, hierarchies = subject.given(case.method)
 
-    Returns:
-        The figures; if the run fails, the reason under "failed". "cpu_seconds" and "seconds" run from the encoded table
-        to the measured release, as reading and encoding are shared. "peak_memory" is the peak of the process in bytes,
-        including its table.
-    """
-    row = {"method": case.label, "k": case.k, "seed": case.seed, "added": False}
-    reset_peak()
-    cpu, wall = time.process_time(), time.perf_counter()
-    release: Release | None = None
-    try:
-        request = replace(subject.request, k=case.k)
-        encoded, hierarchies = subject.given(case.method)
-        run = Run(seed=case.seed, rules=subject.rules, weights=subject.weights, threads=subject.threads)
-        release = anonymize_table(
+    def make() -> Release:
+        return anonymize_table(
             subject.table,
             subject.schema,
-            request,
+            replace(subject.request, k=case.k),
             case.method,
             subject.models,
-            run,
+            Run(seed=case.seed, rules=subject.rules, weights=subject.weights, threads=subject.threads),
             hierarchies,
             subject.population,
             encoded,
         )
-    except Exception as error:
-        row |= {"failed": reason_of(error)}
-    row |= {
-        "cpu_seconds": round(time.process_time() - cpu, 3),
-        "seconds": round(time.perf_counter() - wall, 3),
-        "peak_memory": peak_memory(),
-    }
-    if release is None:
-        return row
-    try:
-        released = Table(release.text)
-        with_persons = Table(_with_persons(release, subject.person))
-        risk = risk_of(with_persons, qi=subject.qi, threshold=subject.threshold, person=subject.person)
-        row |= _figures(subject, released, release.measures, risk, case.k)
+
+    def measure(release: Release) -> dict[str, Any]:
+        released = with_persons(release, subject.person)
+        risk = risk_of(released, qi=subject.qi, threshold=subject.threshold, person=subject.person)
+        row = _figures(subject, Table(release.text), release.measures, risk, case.k)
         return row if subject.learner is None else row | _accuracy(subject, release)
-    except Exception as error:
-        return row | {"failed": reason_of(error)}
+
+    return make_and_measure(case, make, measure)
 
 
-def _with_persons(release: Release, person: str | None) -> pl.DataFrame:
+def with_persons(release: Release, person: str | None) -> Table:
     """Return the released cells with the person of each row, for counting only; it never leaves the process."""
-    if person is None or person in release.text.columns:
-        return release.text
-    return release.text.with_columns(release.original.frame[person][release.source_rows].alias(person))
+    table = release.table
+    if person is None or person in table.names:
+        return table
+    cells = release.original.frame[person][release.source_rows].alias(person)
+    return Table(table.frame.with_columns(cells), weights=table.weights)
 
 
 def score_added(subject: Subject, name: str, released: Table) -> dict[str, Any]:
@@ -305,30 +284,15 @@ def score_added(subject: Subject, name: str, released: Table) -> dict[str, Any]:
         )
         return row | {"k": k} | _figures(subject, released, measures, risk, k)
     except Exception as error:
-        return row | {"failed": reason_of(error)}
+        return row | failure(error)
 
 
 def _figures(subject: Subject, released: Table, measures: Measures, risk: Risk, k: int) -> dict[str, Any]:
-    """Return measures and risk as one flat row; measures of a column are named after it."""
-    figures = measures.as_dict()
+    """Return measures and risk as one flat row, with those of the target."""
+    cm = None
     if subject.target is not None and subject.target in released.names:
-        figures["cm"] = classification_metric(released, subject.qi, subject.target, subject.table.n_rows, k)
-    extents = figures.pop("columns")
-    figures |= {each: {name: of[each] for name, of in extents.items()} for each in ("mean_values", "mean_width")}
-    by_column = {
-        "per_attribute": "loss",
-        **dict.fromkeys(("md", "research_value", "mean_values", "mean_width")),
-    }
-    # A column named "total" must not replace research_value_total, so figures of the table come last.
-    row = {
-        f"{short or name}_{column}": value
-        for name, short in by_column.items()
-        for column, value in figures[name].items()
-    }
-    row |= {name: figures[name] for name in TABLE_FIGURES}
-    row |= {name: value for name, value in figures.items() if name not in by_column and name not in TABLE_FIGURES}
-    risks = {f"prosecutor_{name}": value for name, value in asdict(risk.prosecutor).items()}
-    return row | risks | {"marketer": risk.marketer, "uniques": risk.uniques}
+        cm = classification_metric(released, subject.qi, subject.target, subject.table.n_rows, k)
+    return figures_of(replace(measures, cm=cm), risk)
 
 
 def _accuracy(subject: Subject, release: Release) -> dict[str, float]:
@@ -348,34 +312,3 @@ def _accuracy(subject: Subject, release: Release) -> dict[str, float]:
         "accuracy_high": after.high,
         "accuracy_original": before.mean,
     }
-
-
-def reason_of(error: Exception) -> str:
-    """Return why a run failed; other errors than shoal's may contain cells, so only their place is given.
-
-    Settings are marked as in `ShoalError.text`.
-    """
-    if isinstance(error, ShoalError):
-        return error.text
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this run."
-    return f"{type(error).__name__} in {place_of(error)}. This is a bug in shoal."
-
-
-def reset_peak() -> None:
-    """Reset the peak memory of this process, if the system supports it."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_memory() -> int:
-    """Return the peak memory of this process in bytes, since `reset_peak` if the system supports that."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
-    except (OSError, StopIteration):
-        import resource
-        import sys
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024

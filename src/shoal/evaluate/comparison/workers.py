@@ -18,7 +18,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from shoal.evaluate.comparison.scoring import Case, Subject, score
+from shoal.evaluate.comparison.cases import Case
+from shoal.evaluate.comparison.scoring import Subject, score
 
 __all__ = ["run_cases", "serve"]
 

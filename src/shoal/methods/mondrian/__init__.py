@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,6 +14,7 @@ from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import Cells, Partition, recode, tight_partition
 from shoal.errors import CancelledError, InfeasibleError, UsageError
 from shoal.methods.base import Run, check_models, failing_groups
+from shoal.methods.mondrian.counted_cuts import measure_width, right_sides
 from shoal.methods.mondrian.cuts_under_models import Entries, split_under_models
 from shoal.methods.mondrian.declared_domains import read_domains, split_regions
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
@@ -98,10 +99,10 @@ class Mondrian:
         k = check_models(self, part, models)
         if not by_parts:
             regions = _single_dimensional(part, k, models, run)
-            self._check(part, models, regions.labels)
+            self.check_groups(part, models, regions.labels)
             return Partition.of_rows(encoded, spread(regions.labels, stays), regions.cells)
         labels = self.cut(part, k, models, run)
-        self._check(part, models, labels)
+        self.check_groups(part, models, labels)
         if encoded.people is None:
             labels = leave_out(part, models, labels, k, most, lambda rest: self.cut(rest, k, models, run))
         return tight_partition(encoded, spread(labels, stays))
@@ -118,7 +119,7 @@ class Mondrian:
         entries = Entries.of(encoded, unit, models)
         return split_under_models(cuts, entries, len(codes), k, relaxed, models, run)[unit]
 
-    def _check(self, encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> None:
+    def check_groups(self, encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> None:
         """Refuse groups that fail, which a model that is not closed may cause."""
         if all(model.closed for model in models) or not failing_groups(encoded, models, labels).any():
             return
@@ -208,11 +209,14 @@ def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ..
     n_parts = [1] * len(attributes)
     open_parts = [(a, 0) for a in range(len(attributes))]
     while open_parts and not run.cancelled():
-        widths = [_width(attributes[a], tuples[parts[a] == part, a]) for a, part in open_parts]
+        widths = [measure_width(attributes[a], np.unique(tuples[parts[a] == part, a])) or 0.0 for a, part in open_parts]
         widest = int(np.argmax(widths))  # ties: the first attribute, then the first part
         a, part = open_parts.pop(widest)
         inside = parts[a] == part
-        for right in _right_sides(attributes[a], tuples[:, a], counts, inside) if widths[widest] > 0 else ():
+        codes, n_codes = tuples[:, a], len(attributes[a].texts)
+        rows = np.bincount(codes[inside], weights=counts[inside], minlength=n_codes).astype(np.int64)
+        for side in right_sides(attributes[a], rows) if widths[widest] > 0 else ():
+            right = inside & side[codes]
             _, trial = np.unique(labels * 2 + right, return_inverse=True)
             if not right.any() or (np.bincount(trial, weights=counts) < k).any():
                 continue
@@ -233,36 +237,3 @@ def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ..
         index = by_part.index[parts[a][first]]
         cells.append(Cells(index, by_part.form, by_part.low, by_part.high, by_part.starts, by_part.members))
     return Partition.of_tuples(encoded, labels.astype(np.int32), tuple(cells))
-
-
-def _width(attribute: Attribute, codes: NDArray[np.int32]) -> float:
-    """Return the width of a part over that of the table, as the kernel's measure_widths does for a segment."""
-    distinct = np.unique(codes)
-    if not attribute.ordered:
-        return len(distinct) / attribute.span if len(distinct) > 1 else 0.0
-    if len(distinct) > 1 and distinct[-1] == attribute.missing:
-        return 1.0
-    if len(distinct) < 2 or attribute.span == 0:
-        return 0.0
-    return float(attribute.values[distinct[-1]] - attribute.values[distinct[0]]) / attribute.span
-
-
-def _right_sides(
-    attribute: Attribute, codes: NDArray[np.int32], counts: NDArray[np.int64], inside: NDArray[np.bool_]
-) -> Iterator[NDArray[np.bool_]]:
-    """Yield the cuts of a part in the order to try: the tuples on the right side."""
-    rows = np.bincount(codes[inside], weights=counts[inside], minlength=len(attribute.texts)).astype(np.int64)
-    if attribute.ordered:
-        if attribute.missing >= 0 and rows[attribute.missing] and rows.sum() > rows[attribute.missing]:
-            yield inside & (codes == attribute.missing)
-        yield inside & (codes > int(np.searchsorted(np.cumsum(rows), (rows.sum() + 1) // 2)))
-        return
-    goes_right = np.zeros(len(rows), dtype=bool)
-    left = right = 0
-    for code in sorted(np.flatnonzero(rows).tolist(), key=lambda code: (-rows[code], code)):
-        if left <= right:
-            left += int(rows[code])
-        else:
-            goes_right[code] = True
-            right += int(rows[code])
-    yield inside & goes_right[codes]

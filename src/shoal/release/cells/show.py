@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from shoal import metrics
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
-from shoal.encoding.ends import EXACT, RangeEnds, release_ends
+from shoal.encoding.ends import EXACT, Movement, RangeEnds, release_ends
 from shoal.encoding.partition import Partition
 from shoal.errors import InputError, Note, VerificationError
 from shoal.metrics.partition_loss import Joint
@@ -49,6 +49,7 @@ class Shown(NamedTuple):
         partition: The groups and their cells.
         rules: The data constraint rules over the codes; None if no group mixes values.
         joint: The groups, if they are not in memory; those of the partition then only have the counts of each column.
+        moves: How the ends of ranges move, if that is known already.
     """
 
     schema: Schema
@@ -56,13 +57,14 @@ class Shown(NamedTuple):
     partition: Partition
     rules: CompiledRules | None
     joint: JointGroups | None = None
+    moves: tuple[Movement, ...] | None = None
 
 
 def ends_of(shown: Shown, request: Request) -> tuple[RangeEnds, ...]:
     """Return the ends of the released ranges of each quasi-identifier."""
-    apart = shown.rules.banned if shown.rules else None
-    return tuple(
-        release_ends(shown.encoded, shown.partition, shown.schema, request.ends or EXACT, k=request.k, apart=apart)
+    apart, choice = shown.rules.banned if shown.rules else None, request.ends or EXACT
+    return release_ends(
+        shown.encoded, shown.partition, shown.schema, choice, k=request.k, apart=apart, moves=shown.moves
     )
 
 
@@ -77,7 +79,7 @@ def make_release(
     research: Research | None = None,
 ) -> Release:
     """Decode the groups of a partition into cells, and measure their information loss."""
-    schema, encoded, partition, rules, joint = shown
+    schema, encoded, partition, rules, joint, _ = shown
     is_coded = any(column.codings for column in schema.columns)
     ends = ends_of(shown, request)
     centers = None

@@ -22,16 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InfeasibleError
-from shoal.methods.sections import Tree, cut_sections
+from shoal.methods.sections import Cut, Tree, cut_by
 from shoal.methods.shoaling.grouping import no_groups
-from shoal.methods.shoaling.pricing import Pricing
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.filed_groups import DuckFound
 from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch
+from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
 from shoal.tables.sorting import Packing
-from shoal.tables.sources.dealing import SLICE_ROWS, Engine, load_codes
+from shoal.tables.sources.dealing import Engine, load_codes, slices
 from shoal.tables.sources.duck.people import load_people
 from shoal.tables.sources.duck_session import DuckSession
 from shoal.tables.values.people import People
@@ -63,8 +63,6 @@ class _Units(NamedTuple):
 
 class DuckSearcher:
     """Counts, cuts and searches tuples or units of an open source; see `Searcher` and `UnitSearcher`."""
-
-    searches = True
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -161,20 +159,10 @@ class DuckSearcher:
 
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""
-        import polars as pl
-
-        keys, names = self._packing.key_names, ", ".join(self._packing.names)
-        held: pl.DataFrame | None = None  # the last tuple, of which there may be more
-        with self._engine.session.stored(f"select * from section order by {names}") as path:
-            rows, first = pl.scan_parquet(path, glob=False), 0
-            while (frame := rows.slice(first, SLICE_ROWS).collect()).height:
-                first += frame.height
-                whole = frame if held is None else pl.concat([held, frame])
-                is_last = whole.select((pl.struct(keys) == pl.struct(keys).last()).alias("is_last"))["is_last"]
-                held, complete = whole.filter(is_last), whole.filter(~is_last)
-                if complete.height and not search.meets(*_Units.of(complete, self._packing)):
-                    return False
-        return held is None or search.meets(*_Units.of(held, self._packing))
+        packing = self._packing
+        with self._engine.session.stored(f"select * from section order by {', '.join(packing.names)}") as path:
+            blocks = packing.whole_tuples(slices(path))
+            return all(search.meets(*_Units.of(block, packing)) for block in blocks)
 
     def largest_beside(self, place: int) -> list[Codes]:
         """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
@@ -192,10 +180,12 @@ class DuckSearcher:
         session, packing = self._engine.session, self._packing
         n_cells = sum(len(codes) for _, codes in self._counted[0].values())
         self._engine.check_sections(n_cells, min(self._n_units, search.whole.n_rows // search.plan.k))
-        whole = _Section(session, packing, search.plan.pricing, "section", self._n_units, count())
-        tree = cut_sections(whole, search.plan.pricing.prices, largest)
+        for movement in search.moves:
+            movement.prepare()
+        whole = _Section(session, packing, search.plan, "section", self._n_units, count())
+        tree = cut_by(whole, lambda histograms: search.plan.cuts(histograms, largest), largest, _Section.allows)
         found = DuckFound(self._engine, packing, partial(_search_again, search, largest, self._counted))
-        if search.by_units or search.run.limits:
+        if search.plan.may_fail:
             self._search_tree(search, tree, found)
             return found
         for frame, groups in self._searched(search, _leaves(tree), drop=True):
@@ -270,10 +260,13 @@ class DuckSearcher:
                 return error
 
         def take() -> tuple[pl.DataFrame, SectionGroups | InfeasibleError]:
+            nonlocal n_done
             frame, future = pending.popleft()
             while not future.done():
                 wait([future], POLL_SECONDS)
                 watch.check()
+            n_done += 1
+            watch.progress(n_done / len(sections))
             return frame, future.result()
 
         with ThreadPoolExecutor(max_workers=max(1, self._engine.threads)) as pool:
@@ -283,12 +276,8 @@ class DuckSearcher:
                     pending.append((frame.drop("n"), pool.submit(task, _Units.of(frame, packing), number)))
                     if len(pending) > self._engine.threads:
                         yield take()
-                        n_done += 1
-                        watch.progress(n_done / len(sections))
                 while pending:
                     yield take()
-                    n_done += 1
-                    watch.progress(n_done / len(sections))
             except BaseException:
                 stopped.set()
                 pool.shutdown(cancel_futures=True)
@@ -310,33 +299,56 @@ class _Section:
 
     session: DuckSession
     packing: Packing
-    pricing: Pricing
+    plan: Sectioning
     table: str
     n_tuples: int
     numbers: Iterator[int]
     sides: tuple[_Section, ...] = ()
 
     def histograms(self) -> list[Counts]:
-        """Return the number of tuples of each code, column after column."""
-        counts = self._counts()
-        offsets = self.pricing.prices.offsets
+        """Return the number of tuples, or of rows if these decide, of each code, column after column."""
+        counts = self._counts("sum(n)" if self.plan.by_rows else "count(*)")
         return [
-            np.bincount(codes, counts[a], int(offsets[c + 1] - offsets[c])).astype(np.int64)
-            for c, (a, codes) in enumerate(self.pricing.columns)
+            np.bincount(codes, counts[a], n_codes).astype(np.int64)
+            for n_codes, (a, codes) in zip(self.plan.n_codes, self.plan.columns, strict=True)
         ]
+
+    def allows(self, cut: Cut) -> bool:
+        """Say whether models allow a cut."""
+        return self.plan.passes(self._count_parts(cut))
+
+    def _count_parts(self, cut: Cut) -> Iterator[PartCounts]:
+        """Yield the rows of the parts of a cut, for each model that is asked."""
+        if not self.plan.judged:
+            return
+        attribute, search_codes = self.plan.columns[cut.column]
+        code, parts = self.packing.code_in_sql(attribute), cut.parts[search_codes]
+        if parts.max() == 1 and (np.diff(parts) >= 0).all():
+            part, join = f"({code} >= {np.argmax(parts)})::int as part", ""
+        else:
+            self._load_codes(np.arange(len(parts)), parts)
+            part, join = "part", f"join codes on codes.code = {code}"
+        for places in self.plan.judged:
+            names = [f"b{place}" for place in places]
+            codes = [self.packing.code_in_sql(self.packing.n_keys + place) for place in places]
+            columns = ", ".join([part, *(f"{each} as {name}" for each, name in zip(codes, names, strict=True))])
+            query = f"select {columns}, sum(n)::bigint as n from {self.table} {join} group by all"
+            frame = self.session.fetch(query)
+            beside = frame.select(names).to_numpy().astype(np.int32)
+            yield PartCounts(frame["part"].to_numpy(), beside, frame["n"].to_numpy().astype(np.int64))
 
     def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[_Section, _Section]:
         """Cut the section by the codes of a column; its own table is gone then."""
-        attribute, search_codes = self.pricing.columns[column]
-        counts = self._counts()[attribute]
+        attribute, search_codes = self.plan.columns[column]
+        counts = self._counts("count(*)")[attribute]
         is_left = goes_left[search_codes]
         left, right = (np.flatnonzero((counts > 0) & side) for side in (is_left, ~is_left))
         code = self.packing.code_in_sql(attribute)
         if left[-1] < right[0] or right[-1] < left[0]:
             chosen = f"{code} between {left[0]} and {left[-1]}"
         else:
-            self._load_lefts(left)
-            chosen = f"{code} in (select code from lefts)"
+            self._load_codes(left)
+            chosen = f"{code} in (select code from codes)"
         sides = []
         for where, codes in ((chosen, left), (f"not ({chosen})", right)):
             table = f"section{next(self.numbers)}"
@@ -362,12 +374,12 @@ class _Section:
         """Return the query of all tuples or units, with their rows."""
         return " union all ".join(f"select * from {table}" for table in self.tables())
 
-    def _counts(self) -> list[Counts]:
-        """Return the number of tuples of each code of each attribute."""
-        lengths = {a: len(codes) for a, codes in self.pricing.columns}
+    def _counts(self, counted: str) -> list[Counts]:
+        """Return how much there is of each code of each attribute; counted: of what, in SQL."""
+        lengths = {a: len(codes) for a, codes in self.plan.columns}
         code = self.packing.code_in_sql
         queries = [
-            f"select {a} as a, {code(a)} as code, count(*)::bigint as n from {self.table} group by 2" for a in lengths
+            f"select {a} as a, {code(a)} as code, {counted}::bigint as n from {self.table} group by 2" for a in lengths
         ]
         frame = self.session.fetch(" union all ".join(queries))
         attributes, codes, rows = (frame[name].to_numpy() for name in ("a", "code", "n"))
@@ -379,10 +391,12 @@ class _Section:
             found.append(counts)
         return found
 
-    def _load_lefts(self, codes: NDArray[np.int64]) -> None:
+    def _load_codes(self, codes: NDArray[np.int64], parts: Codes | None = None) -> None:
+        """Give DuckDB codes, and the part of each if there are several."""
         import polars as pl
 
-        self.session.load("lefts", pl.DataFrame({"code": codes.astype(np.int32)}))
+        columns = {"code": codes.astype(np.int32)} | ({} if parts is None else {"part": parts})
+        self.session.load("codes", pl.DataFrame(columns))
 
 
 def _leaves(tree: Tree[_Section]) -> list[_Section]:

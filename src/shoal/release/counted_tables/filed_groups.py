@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,14 +21,14 @@ from shoal.rules import RuleVerdict
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.base import Dealing
 from shoal.tables.sources.dealing import Engine
-from shoal.tables.sources.duck_session import literal
+from shoal.tables.sources.duck_session import DuckSession, literal
 from shoal.tables.sources.numbering import Numbering
 from shoal.tables.targets.folders import PrivateFolder
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["DuckFound", "FiledGroups", "keep_groups"]
+__all__ = ["DuckFound", "FiledGroups", "clear_runs", "keep_groups"]
 
 Counts = NDArray[np.int64]
 Again = Callable[[Engine], "DuckFound"]  # searches the groups again
@@ -211,6 +212,15 @@ def keep_groups(recoding: object) -> None:
     """Keep the files of groups for as long as the release that has them, after its source is closed."""
     if isinstance(recoding, Dealing) and isinstance(recoding.searched, FiledGroups):
         recoding.searched.keep()
+
+
+def clear_runs(session: DuckSession) -> None:
+    """Remove what runs left in a session that others will use: their tables, sections and groups."""
+    session.drop_tables()
+    for folder in session.folder.glob("groups-*"):
+        shutil.rmtree(folder)
+    for path in session.folder.glob("section-*.parquet"):
+        path.unlink()
 
 
 def _all(flags: Iterator[NDArray[np.bool_]]) -> NDArray[np.bool_]:

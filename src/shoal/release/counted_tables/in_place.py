@@ -15,24 +15,26 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.ends import EXACT, movements
+from shoal.encoding.ends import EXACT, Movement, movements
 from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
 from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
-from shoal.methods.shoaling.pricing import price_table
+from shoal.methods.registry import DEFAULT
 from shoal.methods.shoaling.problem import Extent
-from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
-from shoal.methods.shoaling.steps import EFFORTS
-from shoal.models import Basis, Distributions
+from shoal.metrics.measure import GroupSizes
+from shoal.metrics.partition_loss import CellFacts
+from shoal.metrics.singled import Singled
+from shoal.models import Basis
 from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck_search import DuckSearcher
 from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.release.counted_tables.sectioning import SECTIONINGS
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
-from shoal.report.public import public_column
+from shoal.report.public import JointFigures, public_column
 from shoal.rules import compile_rules
 from shoal.schema import Role, Schema
 from shoal.tables.sources.base import Dealing, Source
@@ -68,10 +70,6 @@ class Found(JointGroups, Protocol):
 @runtime_checkable
 class Searcher(Protocol):
     """A source that searches the sections of its table itself."""
-
-    @property
-    def searches(self) -> bool:
-        """Whether it does."""
 
     def count_columns(self, names: Sequence[str]) -> Mapping[str, tuple[pl.Series, NDArray[np.int64]]]:
         """Return the distinct cells of columns, in order, and their counts."""
@@ -116,8 +114,9 @@ class InPlace:
         except InfeasibleError as error:
             raise self.refusal or error from None
         plan.run.stage("measuring")
-        shown = _show(plan, found)
-        table = Table(plan.table.frame.select([c.name for c in shown.schema.qi]), weights=plan.table.weights)
+        groups = _Measured(found)
+        shown = _show(plan, found, groups, self.search.moves)
+        table = replace(plan.table, frame=plan.table.frame.select([c.name for c in shown.schema.qi]))
         release = make_release(table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
         release = replace(release, schema=plan.schema, settings=self.job.settings, encoded=None, entries=None)
         if isinstance(found, Judged):
@@ -144,7 +143,8 @@ class InPlace:
             searched=found.ranked(ranks),
             people=self.people,
         )
-        return replace(release, recoding=recoding, joint=(n_exact, n_starred))
+        assert groups.sizes is not None
+        return replace(release, recoding=recoding, joint=JointFigures(n_exact, n_starred, groups.sizes))
 
 
 def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
@@ -153,9 +153,8 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
 
     method = job.method
     searcher = DuckSearcher(source) if isinstance(source, Engine) else source
-    if not isinstance(searcher, Searcher) or not searcher.searches or not _is_in_reach(searcher, schema, job):
+    if not isinstance(searcher, Searcher) or not _is_in_reach(searcher, schema, job):
         return None
-    assert isinstance(method, Shoaling)
     names = [column.name for column in schema.qi]
     names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
     columns = searcher.count_columns(names)
@@ -191,41 +190,42 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     found = counts.of(encoded)
     # The same sections as in memory. Sections of units are asked whether they fail; those of tuples must have k rows.
     by_units = bool(encoded.counted) or people is not None
-    too_large = not by_units and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
+    large_k = not by_units and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
+    too_large = large_k and method.name == DEFAULT
     if found.units <= sections.LARGEST_SECTION or too_large:
         return None
     refusal = counts.check_limits(plan) if limits else None
     check_models(method, encoded, plan.models)
-    search = _plan_search(plan, k, Extent(found.units, found.tuples, people is not None))
+    search = _plan_search(plan, Extent(found.units, found.tuples, people is not None))
     if found.rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
         return None
     return InPlace(plan, searcher, search, job, refusal, people)
 
 
-def _plan_search(plan: Plan, k: int, extent: Extent) -> SectionSearch:
+def _plan_search(plan: Plan, extent: Extent) -> SectionSearch:
     """Return what searches a section of a table of so many tuples or units."""
-    encoded, method = plan.encoded, plan.method
-    assert isinstance(method, Shoaling)
+    encoded, method, models = plan.encoded, plan.method, plan.models
     run = Run(seed=plan.run.seed, weights=plan.run.weights, rules=plan.run.rules, limits=plan.run.limits)
-    pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
-    effort = suited(EFFORTS[method.effort], pricing.prices, extent)
     sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
     whole = replace(encoded, dictionaries=(), others={}, counted=(), sensitive=sensitive)
     schema, ends, own_k = plan.schema, plan.request.ends or "", plan.request.k
-    if extent.by_person:
-        for move in movements(whole, schema, ends or EXACT, own_k):
-            move.settle()
-    section = SectionPlan(pricing, Distributions.of(encoded), effort, k, 1)
-    return SectionSearch(method, section, whole, plan.models, run, schema, ends, own_k, extent.by_person)
+    moves = movements(whole, schema, ends or EXACT, own_k)
+    if extent.by_person:  # later, nobody may be there to count people
+        for move in moves:
+            move.prepare()
+    section = SECTIONINGS[method.name].of(method, encoded, models, run, extent)
+    return SectionSearch(method, section, whole, models, run, schema, ends, own_k, moves, extent.by_person)
 
 
 def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     """Say whether a section can be searched without the rows of the others."""
     method, request, run = job.method, job.request, job.run
-    if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance:
+    if method.name not in SECTIONINGS or not SECTIONINGS[method.name].suits(method):
         return False
     is_limited = any(any(column.limits) for column in schema.qi)
-    if is_limited and schema.names(Role.PERSON):  # a plan of windows counts the people of each
+    # A plan of windows counts the people of each.
+    is_ours, by_person = method.name == DEFAULT, bool(schema.names(Role.PERSON))
+    if (is_limited and (by_person or not is_ours)) or (by_person and not is_ours):
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
@@ -234,6 +234,29 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
     beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights
     return isinstance(source, UnitSearcher) or not beyond_tuples
+
+
+@dataclass
+class _Measured:
+    """Groups, and their sizes once these were asked for; see `JointGroups`."""
+
+    found: Found
+    sizes: GroupSizes | None = None
+
+    @property
+    def sse(self) -> float:
+        """The sum of squares inside groups over that of the table."""
+        return self.found.sse
+
+    @property
+    def singled(self) -> Singled:
+        """What the cells show of single rows."""
+        return self.found.singled
+
+    def group_sizes(self, columns: Sequence[CellFacts], n_rows: int) -> GroupSizes:
+        """Return the sizes of the groups that the release shows, and the rows that are exact in every column."""
+        self.sizes = self.found.group_sizes(columns, n_rows)
+        return self.sizes
 
 
 class Coupled(NamedTuple):
@@ -277,7 +300,7 @@ def cells_of(keys: Sequence[str]) -> Cells:
     )
 
 
-def _show(plan: Plan, found: Found) -> Shown:
+def _show(plan: Plan, found: Found, groups: _Measured, moves: tuple[Movement, ...]) -> Shown:
     """Return the cells of all groups over a stand-in of the table and the release together."""
     encoded = plan.encoded
     histograms, shown = encoded.histograms, [rows for _, rows in found.cells]
@@ -302,4 +325,4 @@ def _show(plan: Plan, found: Found) -> Shown:
     )
     partition = Partition(Entries(row_tuple, weights, every), cells, weights=weights)
     schema = replace(plan.schema, columns=tuple(plan.schema.qi))
-    return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found)
+    return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), groups, moves)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -12,19 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.ends import EXACT, Movement, movements, release_ends
+from shoal.encoding.ends import EXACT, Movement, release_ends
 from shoal.encoding.limits import apply_limits
 from shoal.encoding.partition import Cells, Entries, Partition, one_by_one, tight_partition
 from shoal.errors import InfeasibleError
-from shoal.methods.base import Run, check_models, failing_groups
-from shoal.methods.shoaling.grouping import Grouping
-from shoal.methods.shoaling.problem import prepare
-from shoal.methods.shoaling.search import SectionPlan, Shoaling
-from shoal.methods.shoaling.steps import Search
+from shoal.methods.base import Method, Run, check_models, failing_groups
 from shoal.metrics.singled import Singled, look_for_singled
 from shoal.metrics.variance import Axis, axes_of, sum_of_squares
 from shoal.models import PrivacyModel
 from shoal.release.cells.limits import check_limits
+from shoal.release.counted_tables.sectioning import Sectioning
 from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import Schema
 
@@ -63,30 +59,27 @@ class SectionSearch:
 
     Attributes:
         method: The method.
-        plan: What belongs to the whole table.
+        plan: How the method cuts the table, and forms the groups of a section.
         whole: Rows with the counts of each column of the whole table.
         models: The models.
         run: The seed, the rules, the weights and the limits.
         schema: The quasi-identifiers.
         ends: The ends of ranges.
         k: How many rows must share an end.
+        moves: How the ends of ranges move.
         by_person: Whether people tell the rows of a tuple apart as well.
     """
 
-    method: Shoaling
-    plan: SectionPlan
+    method: Method
+    plan: Sectioning
     whole: Encoded
     models: tuple[PrivacyModel, ...]
     run: Run
     schema: Schema
     ends: str
     k: int
+    moves: tuple[Movement, ...]
     by_person: bool = False
-
-    @cached_property
-    def moves(self) -> tuple[Movement, ...]:
-        """How the ends of ranges move."""
-        return movements(self.whole, self.schema, self.ends or EXACT, self.k)
 
     @cached_property
     def axes(self) -> list[Axis]:
@@ -134,18 +127,7 @@ class SectionSearch:
         limits = self.run.limits
         row_by_row = self.by_units or bool(limits)
         searched = one_by_one(part) if row_by_row else part
-        posed = prepare(
-            searched,
-            self.plan.k,
-            self.models,
-            self.run,
-            pricing=self.plan.pricing,
-            distributions=self.plan.whole,
-        )
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            search = Search(posed, self.plan.effort, self.run, pool)
-            posed, found = self.method.group_section(self.plan, searched, self.models, search, number)
-        groups = Grouping.joined([(found.tuples, found.rows, found.groups)]).condensed(posed).entries(posed)
+        groups = self.plan.group(searched, self.models, self.run, number)
         closed = all(model.closed for model in self.models) and not limits
         passing = closed or not failing_groups(searched, self.models, groups).any()
         partition = tight_partition(searched, groups)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.sections import SMALLEST_SHARE, find_cut
-from shoal.methods.shoaling.pricing import Pricing
+from shoal.methods.sections import Cut
+from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
+from shoal.spark.counting import added_up
 from shoal.spark.jobs import kernel_of_batches, polars_of
 from shoal.tables.sorting import Packing
 
@@ -77,50 +78,124 @@ class Cuts:
                 order.append(node)
         return {node: number for number, node in enumerate(order)}
 
+    def separate(self, node: int, cut: Cut, first: int, last: int) -> dict[int, int]:
+        """Separate some parts of a cut by halves; return the part of each new node."""
+        if first == last:
+            return {node: first}
+        middle = (first + last) // 2
+        left, right = self.divide(node, cut.column, cut.parts <= middle)
+        return self.separate(left, cut, first, middle) | self.separate(right, cut, middle + 1, last)
 
-def cut_tuples(tuples: DataFrame, packing: Packing, pricing: Pricing, n_tuples: int, largest: int, run: Run) -> Cuts:
-    """Cut the tuples into sections of at most so many, a level at a time; see `shoal.methods.sections`."""
+
+class _Histograms(NamedTuple):
+    """How many tuples or units, and how many rows, have each code, column after column."""
+
+    tuples: list[NDArray[np.int64]]
+    rows: list[NDArray[np.int64]]
+
+
+def cut_tuples(tuples: DataFrame, packing: Packing, plan: Sectioning, n_tuples: int, largest: int, run: Run) -> Cuts:
+    """Cut the tuples into sections of at most so many, a level at a time; see `shoal.methods.sections.cut_by`."""
     cuts, large = Cuts(), {0: n_tuples}
     while large := {node: n for node, n in large.items() if n > largest}:
-        found = run(lambda: _histograms(tuples, packing, pricing, cuts, set(large)))  # noqa: B023 - run at once
-        smaller: dict[int, int] = {}
-        for node in large:
-            cut = find_cut(found[node], pricing.prices, least=max(1, largest // SMALLEST_SHARE))
-            if cut is not None:
-                column, goes_left = cut
-                n_left = int(found[node][column][goes_left].sum())
-                left, right = cuts.divide(node, column, goes_left)
-                smaller |= {left: n_left, right: large[node] - n_left}
-        large = smaller
+        counted = run(lambda: _histograms(tuples, packing, plan, cuts, set(large)))  # noqa: B023 - run at once
+        waiting = {
+            node: plan.cuts(found.rows if plan.by_rows else found.tuples, largest) for node, found in counted.items()
+        }
+        large = {}
+        while proposed := {node: cut for node, each in waiting.items() if (cut := next(each, None)) is not None}:
+            refused: set[int] = set()
+            if plan.judged:
+                refused = run(lambda: _refused(tuples, packing, plan, cuts, proposed))
+            for node, cut in proposed.items():
+                if node in refused:
+                    continue
+                sizes = np.bincount(cut.parts, counted[node].tuples[cut.column]).astype(np.int64)
+                parts = cuts.separate(node, cut, 0, len(sizes) - 1)
+                large |= {side: int(sizes[part]) for side, part in parts.items()}
+            waiting = {node: waiting[node] for node in refused}
     return cuts
 
 
 def _histograms(
-    tuples: DataFrame, packing: Packing, pricing: Pricing, cuts: Cuts, nodes: set[int]
-) -> dict[int, list[NDArray[np.int64]]]:
-    """Count the tuples of some sections by code, column after column."""
+    tuples: DataFrame, packing: Packing, plan: Sectioning, cuts: Cuts, nodes: set[int]
+) -> dict[int, _Histograms]:
+    """Count the tuples or units of some sections, and their rows, by code."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    offsets = pricing.prices.offsets
-    n_codes = int(offsets[-1])
+    starts = np.cumsum([0, *plan.n_codes])
+    n_codes = int(starts[-1])
 
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         import polars as pl
 
         found: dict[int, NDArray[np.int64]] = {}
         for frame in frames:
-            codes = pricing.codes(packing.tuples(frame))
+            codes, rows = plan.codes(packing.tuples(frame)), frame["n"].to_numpy()
             of_tuples = cuts.nodes_of(codes)
             for node in nodes.intersection(np.unique(of_tuples).tolist()):
-                own = (codes[of_tuples == node] + offsets[:-1]).ravel()
-                found[node] = found.get(node, 0) + np.bincount(own, minlength=n_codes)
-        for node, counts in found.items():
+                inside = of_tuples == node
+                own = (codes[inside] + starts[:-1]).ravel()
+                weights = np.repeat(rows[inside], codes.shape[1])
+                counts = np.stack([np.bincount(own, each, n_codes) for each in (None, weights)]).astype(np.int64)
+                found[node] = found.get(node, 0) + counts
+        for node, (counts, weighted) in found.items():
             present = np.flatnonzero(counts)
-            yield pl.DataFrame({"node": np.full(len(present), node), "code": present, "n": counts[present]})
+            columns = {"code": present, "n": counts[present], "rows": weighted[present]}
+            yield pl.DataFrame({"node": np.full(len(present), node), **columns})
 
-    counted = tuples.mapInArrow(kernel_of_batches(kernel), "node bigint, code bigint, n bigint")
-    sums = polars_of(counted.groupBy("node", "code").agg(F.sum("n").alias("n")))
-    histograms = {node: np.zeros(n_codes, dtype=np.int64) for node in nodes}
-    for (node,), own in sums.group_by("node"):
-        histograms[int(str(node))][own["code"].to_numpy()] = own["n"].to_numpy()
-    return {node: np.split(counts, offsets[1:-1]) for node, counts in histograms.items()}
+    counted = tuples.mapInArrow(kernel_of_batches(kernel), "node bigint, code bigint, n bigint, rows bigint")
+    sums = counted.groupBy("node", "code").agg(F.sum("n").alias("n"), F.sum("rows").alias("rows"))
+    histograms = {node: np.zeros((2, n_codes), dtype=np.int64) for node in nodes}
+    for (node,), own in polars_of(sums).group_by("node"):
+        histograms[int(str(node))][:, own["code"].to_numpy()] = own["n"].to_numpy(), own["rows"].to_numpy()
+    return {
+        node: _Histograms(*(np.split(each, starts[1:-1]) for each in counts)) for node, counts in histograms.items()
+    }
+
+
+def _refused(
+    tuples: DataFrame, packing: Packing, plan: Sectioning, cuts: Cuts, proposed: Mapping[int, Cut]
+) -> set[int]:
+    """Return the sections whose proposed cut models refuse."""
+    import polars as pl
+    from pyspark.sql import functions as F  # noqa: N812
+
+    width = max(map(len, plan.judged))
+    names = [f"b{i}" for i in range(width)]
+    keys = ["model", "node", "part", *names]
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        def counted(frame: pl.DataFrame) -> pl.DataFrame:
+            codes = packing.codes(frame)
+            columns = plan.codes(np.ascontiguousarray(codes[:, : packing.n_keys]))
+            nodes, parts = cuts.nodes_of(columns), np.full(len(codes), -1, dtype=np.int32)
+            for node, cut in proposed.items():
+                inside = nodes == node
+                parts[inside] = cut.parts[columns[inside, cut.column]]
+            found = []
+            for model, places in enumerate(plan.judged):
+                beside = {name: codes[:, packing.n_keys + p] for name, p in zip(names, places, strict=False)}
+                own = pl.DataFrame({"node": nodes, "part": parts, **beside}).with_columns(n=frame["n"])
+                own = own.filter(pl.col("part") >= 0).group_by("node", "part", *beside).agg(pl.col("n").sum())
+                blank = [pl.lit(0, pl.Int32).alias(name) for name in names if name not in beside]
+                found.append(own.with_columns(pl.lit(model, pl.Int32).alias("model"), *blank).select(*keys, "n"))
+            return pl.concat(found)
+
+        return added_up(map(counted, frames), keys)
+
+    counts = tuples.mapInArrow(kernel_of_batches(kernel), ", ".join([*(f"{key} int" for key in keys), "n bigint"]))
+    sums = polars_of(counts.groupBy(*keys).agg(F.sum("n").alias("n")))
+    refused = set()
+    for node in proposed:
+        own = sums.filter(pl.col("node") == node)
+        asked = []
+        for model, places in enumerate(plan.judged):
+            rows = own.filter(pl.col("model") == model)
+            beside = rows.select(names[: len(places)]).to_numpy().astype(np.int32)
+            asked.append(PartCounts(rows["part"].to_numpy(), beside, rows["n"].to_numpy().astype(np.int64)))
+        if not plan.passes(asked):
+            refused.add(node)
+    return refused

@@ -50,8 +50,8 @@ def search_sections(
     Raises:
         InfeasibleError: No groups that pass were found.
     """
-    cuts = cut_tuples(units, packing, search.plan.pricing, n_units, largest, run)
-    if search.by_units:
+    cuts = cut_tuples(units, packing, search.plan, n_units, largest, run)
+    if search.plan.may_fail and search.by_units:
         _join_failing(units, packing, search, cuts, run)
     numbers = cuts.numbers()
     pending = dict(numbers)
@@ -89,29 +89,18 @@ def search_sections(
 
 def tuples_pass(units: DataFrame, packing: Packing, search: SectionSearch) -> bool:
     """Say whether every tuple passes the models as a group by itself."""
-    keys = packing.key_names
 
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         import polars as pl
 
-        def passes(frame: pl.DataFrame) -> bool:
-            codes = packing.codes(frame)
-            counts = frame["n"].to_numpy().astype(np.int64)
-            return search.meets(codes[:, : packing.n_keys], codes[:, packing.n_keys :], counts)
-
-        held: pl.DataFrame | None = None  # the last tuple, of which there may be more
-        for frame in frames:
-            whole = frame if held is None else pl.concat([held, frame])
-            is_last = whole.select((pl.struct(keys) == pl.struct(keys).last()).alias("is_last"))["is_last"]
-            held, complete = whole.filter(is_last), whole.filter(~is_last)
-            if complete.height and not passes(complete):
+        for block in packing.whole_tuples(frames):
+            codes, counts = packing.codes(block), block["n"].to_numpy().astype(np.int64)
+            if not search.meets(codes[:, : packing.n_keys], codes[:, packing.n_keys :], counts):
                 yield pl.DataFrame({"failing": [1]})
                 return
-        if held is not None and held.height and not passes(held):
-            yield pl.DataFrame({"failing": [1]})
 
     # All units of a tuple meet in one task, one after another.
-    together = units.repartition(*keys).sortWithinPartitions(*packing.names)
+    together = units.repartition(*packing.key_names).sortWithinPartitions(*packing.names)
     return polars_of(together.mapInArrow(kernel_of_batches(kernel), "failing bigint")).height == 0
 
 
@@ -198,13 +187,13 @@ def _search(
 
 def _placed(units: DataFrame, packing: Packing, search: SectionSearch, cuts: Cuts, nodes: set[int]) -> DataFrame:
     """Return the tuples or units of some sections, with the node of each, spread over tasks."""
-    pricing = search.plan.pricing
+    plan = search.plan
 
     def place(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         import polars as pl
 
         for frame in frames:
-            section = pl.Series("section", cuts.nodes_of(pricing.codes(packing.tuples(frame))), dtype=pl.Int32)
+            section = pl.Series("section", cuts.nodes_of(plan.codes(packing.tuples(frame))), dtype=pl.Int32)
             yield frame.with_columns(section).filter(section.is_in(list(nodes)))
 
     columns = ", ".join([*(f"{name} bigint" for name in packing.names), "n bigint", "section int"])

@@ -34,6 +34,7 @@ __all__ = [
     "Grouping",
     "Recoding",
     "Rows",
+    "SizeCounter",
     "Snapshot",
     "Source",
     "Verifier",
@@ -249,6 +250,14 @@ class GroupCounter(Protocol):
 
     def rows_below(self, groupings: Sequence[Grouping], least: int) -> int:
         """Return the number of rows in combinations of fewer than `least` rows, in one query."""
+
+
+@runtime_checkable
+class SizeCounter(Protocol):
+    """A source that counts its combinations of cells by their rows."""
+
+    def count_sizes(self, names: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many rows combinations of cells have, and how many combinations have as many."""
 
 
 @runtime_checkable

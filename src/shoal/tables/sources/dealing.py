@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from shoal.tables.sources.numbering import Numbering
     from shoal.tables.values.people import People
 
-__all__ = ["DuckDealer", "Engine", "SearchedGroups", "load_codes"]
+__all__ = ["DuckDealer", "Engine", "SearchedGroups", "load_codes", "slices"]
 
 SLICE_ROWS = 122_880  # rows that are read at once; DuckDB stores as many together
 
@@ -201,15 +201,9 @@ class DuckDealer:
 
     def _slices(self, stored: Path | None, columns: list[str] | None) -> Iterator[pl.DataFrame]:
         """Yield columns of the rows that were dealt last, or all of them, some rows at a time."""
-        import polars as pl
-
         if stored is None:
             raise InternalError("no rows were dealt.")
-        first = 0
-        rows = pl.scan_parquet(stored, glob=False).select(columns or pl.all())
-        while (frame := rows.slice(first, SLICE_ROWS).collect()).height:
-            yield frame
-            first += frame.height
+        return slices(stored, columns)
 
     def _deal(self, dealing: Dealing, columns: Sequence[FileColumn]) -> None:
         """Store the rows in the order of the file: group, packed tuple and what else is needed of each."""
@@ -322,6 +316,17 @@ class DuckDealer:
                 cards.append(other.n_shown)
         self._engine.session.load("shown", pl.DataFrame(shown))
         return ", ".join(Packing.of(cards).packed_in_sql(keys) if all(cards) else keys)
+
+
+def slices(stored: Path, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
+    """Yield columns of a Parquet file, or all of them, some rows at a time."""
+    import polars as pl
+
+    first = 0
+    rows = pl.scan_parquet(stored, glob=False).select(columns or pl.all())
+    while (frame := rows.slice(first, SLICE_ROWS).collect()).height:
+        yield frame
+        first += frame.height
 
 
 def load_codes(

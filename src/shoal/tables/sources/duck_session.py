@@ -170,6 +170,11 @@ class DuckSession:
             self._ask(f"create or replace temp table {name} as select * from read_parquet({literal(path)})")
         path.unlink()
 
+    def drop_tables(self) -> None:
+        """Drop all tables that were made; views stay."""
+        for (name,) in self.ask("select table_name from duckdb_tables() where temporary"):
+            self.ask(f"drop table {name}")
+
     def save(self, frame: pl.DataFrame, path: Path) -> None:
         """Write a frame to a file of the private folder."""
         with self.guarded(), create(path) as file:

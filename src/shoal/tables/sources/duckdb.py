@@ -180,6 +180,13 @@ class DuckSource:
                 factors[name] = Factor(ranks[cells.to_numpy()], texts)
         return DistinctRows(factors, counts)
 
+    def count_sizes(self, names: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many rows combinations of cells have, and how many combinations have as many."""
+        columns = ", ".join(f"c{self.names.index(name)}" for name in names)
+        groups = f"select count(*)::bigint as n from cells group by {columns}"
+        found = self.session.fetch(f"select n, count(*)::bigint as times from ({groups}) group by n").sort("n")
+        return found["n"].to_numpy().astype(np.int64), found["times"].to_numpy().astype(np.int64)
+
     def prepare_groups(self, groupings: Sequence[Grouping]) -> None:
         """Make a table of numbers with a column for each grouping."""
         self._columns = {grouping: f"g{i}" for i, grouping in enumerate(groupings)}

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from shoal.schema import Column
 from shoal.verification.cells.marks import OtherMark
 from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks
-from shoal.verification.reading.layout import needs_quote, spread_names
-from shoal.verification.verdict import Violation, plural
+from shoal.verification.reading.layout import layout_violations, needs_quote, spread_names
+from shoal.verification.verdict import Violation
 
 __all__ = ["LaidBlocks", "LaidColumn"]
 
@@ -98,15 +98,7 @@ class LaidBlocks:
 
     def violations(self) -> list[Violation]:
         """Return what is wrong with quotes and decimal marks, after all rows were read."""
-        texts = []
-        if self._n_risky:
-            texts.append(f"a spreadsheet would run {plural(self._n_risky, 'distinct cell')} as a formula")
-        if self._n_quoted:
-            texts.append(f"a quote precedes {plural(self._n_quoted, 'distinct cell')} without need")
-        return [Violation("file", text) for text in texts] + [
-            Violation(f"column {name!r}", f"{plural(n, 'distinct cell')} without the decimal mark of the release")
-            for name, n in self._wrong.items()
-        ]
+        return layout_violations(self._n_risky, self._n_quoted, self._wrong, "distinct cell")
 
     def spread_violations(self, columns: Iterable[Column]) -> list[Violation]:
         """Return the columns that are not followed by the spread that belongs to them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ from shoal.verification.cells.marks import OtherMark
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["Layout", "in_bounds", "in_spread", "needs_quote", "spread_names"]
+__all__ = ["Layout", "in_bounds", "in_spread", "layout_violations", "needs_quote", "spread_names"]
 
 FORMULA_SIGNS = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -88,15 +88,7 @@ class Layout:
 
     def violations(self) -> list[Violation]:
         """Return what is wrong with the quotes, after `table`."""
-        texts = []
-        if self._n_risky:
-            texts.append(f"a spreadsheet would run {plural(self._n_risky, 'cell')} as a formula")
-        if self._n_quoted:
-            texts.append(f"a quote precedes {plural(self._n_quoted, 'cell')} that needs none")
-        return [Violation("file", text) for text in texts] + [
-            Violation(f"column {name!r}", f"{plural(n, 'cell')} without the decimal mark of the release")
-            for name, n in self._n_marked.items()
-        ]
+        return layout_violations(self._n_risky, self._n_quoted, self._n_marked, "cell")
 
     def _bare(self, cells: Sequence[str], counts: Sequence[int]) -> list[str]:
         """Remove the escaping quotes of different cells; count the cells that are not escaped as they should be."""
@@ -131,6 +123,26 @@ class Layout:
             bounds = [(SUPPRESSED, SUPPRESSED) if pair == ("", "") else pair for pair in bounds]
         texts = [least if least == greatest else f"[{least}, {greatest}]" for least, greatest in bounds]
         return replace(low, texts=_different(texts), codes=codes.astype(np.int32))
+
+
+def layout_violations(n_risky: int, n_quoted: int, n_marked: Mapping[str, int], unit: str) -> list[Violation]:
+    """Return what is wrong with quotes and decimal marks.
+
+    Args:
+        n_risky: The cells and names that lack the quote they need.
+        n_quoted: Those with a quote that no release puts there.
+        n_marked: By column, the cells with a mark that is not that of the file.
+        unit: What is counted: "cell", or "distinct cell".
+    """
+    texts = []
+    if n_risky:
+        texts.append(f"a spreadsheet would run {plural(n_risky, unit)} as a formula")
+    if n_quoted:
+        texts.append(f"a quote precedes {plural(n_quoted, unit)} that needs none")
+    return [Violation("file", text) for text in texts] + [
+        Violation(f"column {name!r}", f"{plural(n, unit)} without the decimal mark of the release")
+        for name, n in n_marked.items()
+    ]
 
 
 def spread_names(name: str) -> tuple[str, str]:

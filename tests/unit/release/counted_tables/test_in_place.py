@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import shoal
 from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
-from shoal.methods.sections import TupleSection, cut_sections
+from shoal.methods.sections import Cut, TupleSection, cut_by
 from shoal.metrics.association import Pairs
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
@@ -30,6 +30,7 @@ from shoal.release.counted_tables.section_search import (
     added_verdicts,
     cell_keys,
 )
+from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
 from shoal.release.job import Job
 from shoal.settings.keywords import settings_from
 from shoal.tables.formats.writers import write_csv
@@ -47,6 +48,9 @@ GIVEN: dict[str, Any] = {
     "accept_unique": ["disease"],
     "missing": ["NULL", ""],
 }
+
+
+CUT = {"method": "mondrian", "effort": None}
 
 
 class Groups:
@@ -80,7 +84,7 @@ class Groups:
 class Engine:
     """A table that counts itself and searches its sections."""
 
-    searches, notes, dialect = True, (), None
+    notes, dialect = (), None
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame
@@ -150,16 +154,16 @@ class Engine:
         return found
 
     def search_sections(self, search: SectionSearch, largest: int) -> Groups:
-        pricing = search.plan.pricing
-        codes = pricing.codes(np.ascontiguousarray(self._units[:, : self._n_keys]))
-        whole = TupleSection(codes, np.diff(pricing.prices.offsets).tolist(), np.arange(len(codes)))
+        plan = search.plan
+        tuples = np.ascontiguousarray(self._units[:, : self._n_keys])
+        whole = CountedSection(plan.codes(tuples), plan.n_codes, np.arange(len(tuples)), self, plan)
         self.infeasible = 0
 
-        def part_of(section: TupleSection) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        def part_of(section: CountedSection) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
             own = section.tuples
             return self._units[own, : self._n_keys], self._units[own, self._n_keys :], self._counts[own]
 
-        def group(section: TupleSection, number: int) -> SectionGroups:
+        def group(section: CountedSection, number: int) -> SectionGroups:
             tuples, beside, counts = part_of(section)
             try:
                 return search.group(tuples, counts, number, beside if search.by_units else None)
@@ -167,14 +171,33 @@ class Engine:
                 self.infeasible += 1
                 raise
 
-        tree = cut_sections(whole, pricing.prices, largest)
+        tree = cut_by(whole, lambda counts: plan.cuts(counts, largest), largest, CountedSection.allows)
         self.n_cut = tree.n_leaves
-        if search.by_units:
+        if plan.may_fail:
             tree = tree.whole_where(lambda section: search.fails(*part_of(section)))
         self.n_sections = tree.n_leaves
         found = tree.work(group)
         assert all(part.passing for part in found)
         return Groups(found)
+
+
+@dataclass(frozen=True)
+class CountedSection(TupleSection):
+    """Some units of a table that counts itself."""
+
+    engine: Engine
+    plan: Sectioning
+
+    def histograms(self) -> list[NDArray[np.int64]]:
+        if not self.plan.by_rows:
+            return super().histograms()
+        own, rows = self.codes[self.tuples], self.engine._counts[self.tuples]
+        return [np.bincount(own[:, c], rows, n).astype(np.int64) for c, n in enumerate(self.n_codes)]
+
+    def allows(self, cut: Cut) -> bool:
+        units = self.engine._units[self.tuples, self.engine._n_keys :]
+        parts, rows = cut.parts[self.codes[self.tuples, cut.column]], self.engine._counts[self.tuples]
+        return self.plan.passes([PartCounts(parts, units[:, list(places)], rows) for places in self.plan.judged])
 
 
 @pytest.fixture
@@ -221,6 +244,13 @@ MORE: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["z other", "number", "name"],
         "models": [shoal.LDiversity("disease", l=3)],
+    },
+    "mondrian": {**CUT, "hierarchies": {"Age": AGES}, "k": 8},
+    "mondrian beside models": {
+        **CUT,
+        "models": [shoal.TCloseness("disease", t=0.2), shoal.GrassbergerLDiversity("disease", l=3)],
+        "k_column": "own k",
+        "drop": ["z other", "number", "name", "who"],
     },
 }
 
@@ -272,7 +302,9 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
         "drop": ["z other", "number", "name", "own k"],
     },
     "suppression": {"suppression_limit": 0.1},
-    "method": {"method": "mondrian", "effort": None},
+    "method": {"method": "mdav", "effort": None},
+    "variant": {**CUT, "options": {"variant": "relaxed"}},
+    "limits beside mondrian": {**CUT, "max_width": {"Age": "20"}},
     "one section": {"qi": ["Age"], "drop": [*GIVEN["drop"], *QI[1:]]},
     "large k": {"k": 8},
 }

@@ -14,10 +14,11 @@ from shoal.tables.watch import Watch
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["BLOCK_BYTES", "TITLES", "UNREADABLE", "Collector", "Text", "find_table", "quoted"]
+__all__ = ["BLOCK_BYTES", "BLOCK_ROWS", "TITLES", "UNREADABLE", "Collector", "Text", "find_table", "quoted"]
 
 TITLES = {"sqlite": "an SQLite database", "duckdb": "a DuckDB database"}
 BLOCK_BYTES = 1 << 23
+BLOCK_ROWS = 10_000
 SHARE = 0.5  # of the memory for DuckDB
 UNREADABLE = "it is damaged, encrypted, in use by another program or of an unknown version"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import InputError, join_problems
 from shoal.tables.formats.database_file.collector import (
     BLOCK_BYTES,
+    BLOCK_ROWS,
     TITLES,
     UNREADABLE,
     Collector,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_duckdb"]
 
-BLOCK_ROWS = 10_000
 LEAST_MEMORY = 200_000_000  # DuckDB cannot start with less
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 PLAIN = (*INTEGERS, "HUGEINT", "UHUGEINT", "BOOLEAN", "DOUBLE", "DATE", "TIME", "VARCHAR", "UUID", "FLOAT")

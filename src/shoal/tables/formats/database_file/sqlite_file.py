@@ -11,6 +11,7 @@ from urllib.parse import quote
 from shoal.errors import InputError
 from shoal.tables.formats.database_file.collector import (
     BLOCK_BYTES,
+    BLOCK_ROWS,
     TITLES,
     UNREADABLE,
     Collector,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_sqlite"]
 
-BLOCK_ROWS = 10_000
 STEPS = 10_000  # of SQLite's machine between two looks at whether the run was cancelled
 LISTED = "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
 

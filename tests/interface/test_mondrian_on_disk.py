@@ -1,0 +1,116 @@
+"""On DuckDB, Mondrian cuts large segments by counts; the bytes are those of memory, which cuts all tuples at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import InfeasibleError
+from shoal.methods.sections import Cut
+from shoal.release.counted_tables.duck_search import _Section
+from shoal.tables.formats.writers import write_csv
+from shoal.tables.sources.duck_session import DuckSession
+from tests.contract.test_dealing import AGES, odd_table
+from tests.interface.test_sections_on_disk import (
+    GIVEN,
+    LARGEST,
+    MIXED,
+    ZIPS,
+    mixed_table,
+    searched,
+    several_sections,
+    wide_table,
+    written,
+)
+
+__all__ = ["searched", "several_sections"]
+
+CUT = {"method": "mondrian", "effort": None}
+ODD, BY_KIND = GIVEN | CUT, MIXED | CUT
+CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
+    "odd cells, safe ends": (odd_table(1, 900), ODD | {"ends": "safe", "hierarchies": {"Age": AGES}}),
+    "numbers, dates, categories": (mixed_table(500), BY_KIND),
+    "hierarchy of categories": (mixed_table(500), BY_KIND | {"hierarchies": {"zip": ZIPS}}),
+    # Some segments are groups of more tuples than a section should have.
+    "large k, keys beyond 64 bits": (
+        wide_table(400),
+        BY_KIND | {"k": 40, "qi": [f"q{i}" for i in range(12)], "missing": None},
+    ),
+    "closeness, not closed": (
+        mixed_table(500),
+        BY_KIND | {"models": [shoal.TCloseness("disease", t=0.15), shoal.GrassbergerLDiversity("disease", l=3)]},
+    ),
+    "diversity, personal k": (
+        odd_table(1, 900),
+        ODD | {"k_column": "own k", "drop": ["name", "who"], "models": [shoal.LDiversity("disease", l=10)]},
+    ),
+}
+REFUSED = {"closeness, not closed", "diversity, personal k"}
+
+
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each proposed cut of a large segment, whether models refuse it."""
+    found: list[bool] = []
+    allows = _Section.allows
+
+    def noted(self: _Section, cut: Cut) -> bool:
+        found.append(not allows(self, cut))
+        return not found[-1]
+
+    monkeypatch.setattr(_Section, "allows", noted)
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_release_has_the_bytes_of_memory(name: str, searched: list[int], refused: list[bool], tmp_path: Path) -> None:
+    """Any number of threads, any memory limit, CSV or Parquet, hierarchies, models and a personal k."""
+    table, given = CASES[name]
+    write_csv(table, tmp_path / "source.csv")
+    table.write_parquet(tmp_path / "source.parquet")
+    expected = written(tmp_path / "source.csv", tmp_path / "memory.csv", given)
+    by_number = list(CASES).index(name) % 2  # every case has one of the two
+    threads, limit, form = ((1, "500MB", "csv"), (4, "2GB", "parquet"))[by_number]
+    options: dict[str, Any] = {"engine": "duckdb", "memory": limit, "threads": threads}
+    assert written(tmp_path / f"source.{form}", tmp_path / "out.csv", given, **options) == expected
+    assert len(searched) == 1
+    assert searched[0] > 2
+    assert any(refused) == (name in REFUSED)
+
+
+def test_no_stage_has_all_tuples_in_memory(
+    searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What Python fetches is a segment, or has a row for each cell, or for each sensitive value of a part."""
+    table = mixed_table(900).with_columns(pl.col("height").str.slice(0, 3), pl.col("born").str.slice(0, 4))
+    write_csv(table, tmp_path / "source.csv")
+    heights: list[int] = []
+    fetch = DuckSession.fetch
+
+    def fetched(self: DuckSession, query: str) -> pl.DataFrame:
+        frame = fetch(self, query)
+        heights.append(frame.height)
+        return frame
+
+    monkeypatch.setattr(DuckSession, "fetch", fetched)
+    given = BY_KIND | {"models": [shoal.LDiversity("disease", l=2)]}
+    written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine="duckdb")
+    n_tuples = table.select(MIXED["qi"]).n_unique()
+    most_cells = sum(table[name].n_unique() for name in MIXED["qi"])
+    assert searched[0] >= n_tuples / LARGEST
+    assert max(heights) <= max(most_cells, table.height // MIXED["k"]) < n_tuples
+
+
+def test_goal_that_no_groups_meet_is_refused_as_in_memory(searched: list[int], tmp_path: Path) -> None:
+    """A model that is not closed is asked after the cuts: nothing was cut, and the table as one group fails."""
+    write_csv(mixed_table(400), tmp_path / "source.csv")
+    given = BY_KIND | {"models": [shoal.GrassbergerLDiversity("disease", l="5.5")]}
+    with pytest.raises(InfeasibleError, match="mondrian found no groups that pass") as expected:
+        written(tmp_path / "source.csv", tmp_path / "out.csv", given)
+    with pytest.raises(InfeasibleError) as refusal:
+        written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine="duckdb")
+    assert str(refusal.value) == str(expected.value)
