@@ -12,6 +12,8 @@ import pytest
 import shoal
 from shoal.errors import InfeasibleError
 from shoal.methods import sections
+from shoal.report import figures
+from shoal.risks.estimate import Risk, estimate
 from shoal.tables.formats import blocks
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources import numbering
@@ -135,3 +137,24 @@ def test_table_of_k_people_in_each_tuple_is_released_as_it_is(searched: list[int
         assert written(tmp_path / f"{number}.csv", tmp_path / "out.csv", given, engine="duckdb") == expected
         assert len(searched) == number
     assert sections.LARGEST_SECTION == LARGEST
+
+
+def test_report_has_the_risks_of_memory(searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the release and of the original count people, not rows."""
+    write_csv(with_odd_ids(mixed_table(300)), tmp_path / "source.csv")
+    found: list[Risk] = []
+
+    def noted(*given: Any, **more: Any) -> Risk:
+        found.append(estimate(*given, **more))
+        return found[-1]
+
+    monkeypatch.setattr(figures, "estimate", noted)
+    given, by_engine = MIXED | {"person": "who"}, []
+    for engine in ("memory", "duckdb"):
+        found.clear()
+        report = tmp_path / f"{engine}.html"
+        written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine=engine, report=report)
+        by_engine.append([*found])
+    assert searched
+    assert by_engine[0] == by_engine[1]
+    assert {risk.counts for risk in by_engine[1]} == {"persons"}

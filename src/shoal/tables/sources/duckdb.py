@@ -20,6 +20,7 @@ from shoal.tables.formats.blocks import Blocks, open_blocks
 from shoal.tables.formats.writers import create
 from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Grouping, Recoding, Rows, Verifier
 from shoal.tables.sources.dealing import DuckDealer
+from shoal.tables.sources.duck.people import load_people
 from shoal.tables.sources.duck_session import (
     DISK_OF_CELL,
     DISK_OF_TEXT,
@@ -35,6 +36,8 @@ from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from shoal.tables.values.people import People
 
 __all__ = ["DuckSource"]
 
@@ -180,10 +183,16 @@ class DuckSource:
                 factors[name] = Factor(ranks[cells.to_numpy()], texts)
         return DistinctRows(factors, counts)
 
-    def count_sizes(self, names: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many rows combinations of cells have, and how many combinations have as many."""
-        columns = ", ".join(f"c{self.names.index(name)}" for name in names)
-        groups = f"select count(*)::bigint as n from cells group by {columns}"
+    def count_sizes(
+        self, names: Sequence[str], people: People | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many rows, or people, combinations of cells have, and how many combinations have as many."""
+        columns, counted = ", ".join(f"c{self.names.index(name)}" for name in names), "cells"
+        if people is not None:
+            load_people(self, people)
+            own = f"people.cell = cells.c{self.names.index(people.name)}"
+            counted = f"(select distinct {columns}, code from cells join people on {own})"
+        groups = f"select count(*)::bigint as n from {counted} group by {columns}"
         found = self.session.fetch(f"select n, count(*)::bigint as times from ({groups}) group by n").sort("n")
         return found["n"].to_numpy().astype(np.int64), found["times"].to_numpy().astype(np.int64)
 
