@@ -105,13 +105,13 @@ def setting(name: str, value: object = None, *, option: str = "") -> str:
     return f"{START}{name}={value!r}{BETWEEN}{option} {shlex.quote(words)}{END}"
 
 
-def first_row(number: int) -> str:
-    """Mention the first row that shows a problem; `without_rows` removes the mention.
+def first_row(number: int, words: str = "first") -> str:
+    """Mention the first row that shows a problem, or an example; `without_rows` removes the mention.
 
     >>> for_python(f"2 values are not numbers{first_row(18)}.")
     '2 values are not numbers (first at row 18).'
     """
-    return f"{ROW_START} (first at row {number}){ROW_END}"
+    return f"{ROW_START} ({words} at row {number}){ROW_END}"
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -92,6 +92,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "suppression_limit": 0.02,
     },
     "limits": {"max_width": {"Age": "20"}, "suppression_limit": 0.2},
+    "target": {"target": "disease", "suppression_limit": 0.02},
 }
 
 
@@ -186,8 +187,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "groups rows",
     ),
-    "recode": ({"recode": {"Age": "top:20"}}, "recode"),
-    "target": ({"target": "disease"}, "target"),
+    "mnqia": ({"method": "mnqia"}, "groups rows"),
     "full-domain bounds": ({"method": "datafly", "hierarchies": {"Age": AGES}, "cells": "bounds"}, "cells"),
 }
 
@@ -213,8 +213,8 @@ def test_file_beyond_memory_goes_to_duckdb(tmp_path: Path, monkeypatch: pytest.M
     assert beyond[0] == memory[0]
     assert any("DuckDB counted and sorted it on disk" in note for note in beyond[2])
     assert not any("DuckDB" in note for note in memory[2])
-    with pytest.raises(FileError, match="of memory"):  # a target needs the rows
-        made(path, tmp_path / "c.csv", target="disease")
+    with pytest.raises(FileError, match="of memory"):  # this method needs the rows
+        made(path, tmp_path / "c.csv", method="mnqia", effort=None)
 
 
 def test_what_does_not_fit_is_refused_before_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

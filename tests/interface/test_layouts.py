@@ -72,8 +72,12 @@ def test_layout_has_the_bytes_of_memory(given: dict[str, Any], tmp_path: Path, m
         assert (tmp_path / f"out.csv{suffix}").read_bytes() == (tmp_path / "there" / f"out.csv{suffix}").read_bytes()
 
 
-def test_the_delimiter_and_the_marks_of_the_input(tmp_path: Path) -> None:
+@pytest.mark.parametrize("largest", [40, sections.LARGEST_SECTION])
+def test_the_delimiter_and_the_marks_of_the_input(
+    largest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """B10: of a file with semicolons, decimal commas are read and the delimiter is kept."""
+    monkeypatch.setattr(sections, "LARGEST_SECTION", largest)
     path = tmp_path / "source.csv"
     frame = decimal_table(300).with_columns(pl.col("Age").str.replace(".", ",", literal=True))
     frame.write_csv(path, separator=";")

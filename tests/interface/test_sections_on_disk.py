@@ -83,7 +83,10 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "exact ends": (odd_table(1, 900), GIVEN | {"ends": "exact"}),
     "hierarchy, weights": (odd_table(1, 900), GIVEN | {"hierarchies": {"Age": AGES}, "weights": {"age": 0.5}}),
     "numbers, dates, categories": (mixed_table(700), MIXED),
-    "hierarchy of categories": (mixed_table(700), MIXED | {"hierarchies": {"zip": ZIPS}, "effort": "normal"}),
+    "hierarchy of categories, target": (
+        mixed_table(700),
+        MIXED | {"hierarchies": {"zip": ZIPS}, "effort": "normal", "target": "disease"},
+    ),
     "bans, derived weights": (
         odd_table(1, 900),
         GIVEN | {"rules": [{"column": "Age", "inflection": [10, 11], "ban": True}], "weights": "auto"},
@@ -112,6 +115,10 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
             "drop": ["name", "who"],
             "models": [shoal.LDiversity("disease", l=3)],
         },
+    ),
+    "medians and their spread": (
+        mixed_table(500),
+        MIXED | {"cells": "center", "center": "median", "spread": True, "models": [shoal.LDiversity("disease", l=2)]},
     ),
     "keys beyond 64 bits": (
         wide_table(400),
@@ -201,15 +208,16 @@ def test_parquet_has_the_cells_of_memory(searched: list[int], tmp_path: Path) ->
     assert pl.read_parquet(tmp_path / "a.parquet").equals(pl.read_parquet(tmp_path / "b.parquet"))
 
 
+@pytest.mark.parametrize("given", [MIXED, MIXED | {"cells": "center", "spread": True}], ids=["ranges", "centres"])
 def test_release_of_a_closed_source_is_written(
-    searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    given: dict[str, Any], searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its groups are kept as long as it is, and searched again for a copy."""
     (tmp_path / "private").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "private"))
     write_csv(mixed_table(500), tmp_path / "source.csv")
-    expected = written(tmp_path / "source.csv", tmp_path / "memory.csv", MIXED)
-    release = shoal.anonymize(tmp_path / "source.csv", engine="duckdb", **MIXED)
+    expected = written(tmp_path / "source.csv", tmp_path / "memory.csv", given)
+    release = shoal.anonymize(tmp_path / "source.csv", engine="duckdb", **given)
     release.write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_bytes() == expected
     assert release.frame.height == 500
@@ -259,6 +267,18 @@ def test_too_many_cells_for_the_memory_are_refused(tmp_path: Path, monkeypatch: 
     ):
         written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED, engine="duckdb", memory="500MB")
     assert {each.name for each in tmp_path.iterdir()} == {"source.csv"}
+
+
+def test_too_many_values_in_groups_for_the_gate_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """O08: the gate recomputes centres from the values in each group."""
+    write_csv(mixed_table(500), tmp_path / "source.csv")
+    monkeypatch.setattr(duck_session, "PAIR_BYTES", 10**7)
+    for largest in (LARGEST, 10_000):
+        monkeypatch.setattr(sections, "LARGEST_SECTION", largest)
+        options: dict[str, Any] = {"engine": "duckdb", "memory": "500MB"}
+        with pytest.raises(FileError, match=r"need about [0-9.]+ GB"):
+            written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED | {"cells": "center"}, **options)
+    written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED, engine="duckdb", memory="500MB")
 
 
 def test_files_of_groups_are_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

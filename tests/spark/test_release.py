@@ -27,6 +27,8 @@ from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.base import Dealing
 from tests.contract.test_dealing import AGES, QI, SETTINGS, odd_table
 from tests.interface.test_people_on_disk import with_odd_ids
+from tests.interface.test_suppression_on_disk import GIVEN as WITH_OUTLIERS
+from tests.interface.test_suppression_on_disk import table_with_outliers
 
 GIVEN: dict[str, Any] = {
     "k": 5,
@@ -115,10 +117,11 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["name", "who"],
     },
-    "limits, derived weights and own k": {
+    "limits, derived weights, own k and a target": {
         "max_width": {"Age": "20"},
         "finest": {QI[2]: "month"},
         "weights": "auto",
+        "target": "disease",
         "k_column": "own k",
         "drop": ["name", "who"],
     },
@@ -149,12 +152,28 @@ def test_every_part_of_a_cut_is_a_section() -> None:
     assert sorted(part_of) == sorted(cuts.numbers())
 
 
-DEALT = ("two models, suppression", "people, own k, suppression", "own k", "limits", "relaxed")
+def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) -> None:
+    """One limit holds for all sections; groups are compared with what is released (S01)."""
+    table = table_with_outliers(330)
+    write_csv(table, tmp_path / "outliers.csv")
+    given = dict.fromkeys([*GIVEN]) | WITH_OUTLIERS | {"models": [shoal.TCloseness("disease", t=0.4)]}
+    expected = in_memory(tmp_path / "outliers.csv", tmp_path / "memory.csv", **given)
+    parts = on_spark(spark, str(tmp_path / "outliers.csv"), f"{tmp_path}/parts.csv/", searched=True, **given)
+    assert text_of(parts) == expected
+    assert 1 <= table.height - (expected.count("\n") - 1) <= 6
+    stated, manifest = (
+        json.loads(path.read_text()) for path in (tmp_path / "memory.csv.manifest.json", parts / "_manifest.json")
+    )
+    assert manifest["measures"] == stated["measures"]
+    assert manifest["suppressed_rows"] == stated["suppressed_rows"]
+
+
+DEALT = ("people, own k, suppression", "limits", "relaxed")
 
 
 @pytest.mark.parametrize("given", [SETTINGS[name] for name in DEALT], ids=DEALT)
-def test_models_people_limits_and_suppression(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
-    """Executors judge the groups of all parts together (S01); rows may be left out."""
+def test_models_people_and_limits(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
+    """Executors judge the groups of all parts together (S01)."""
     expected = in_memory(source, tmp_path / "memory.csv", **given)
     assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=False, **given)) == expected
 

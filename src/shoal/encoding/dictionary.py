@@ -131,7 +131,7 @@ class Distinct:
 
     def example(self, index: int) -> str:
         """Mention a row of a cell, as " (for example at row 3)"; an empty text if rows have no numbers."""
-        return "" if self.first_row is None else f" (for example at row {self.first_row(index)})"
+        return "" if self.first_row is None else first_row(self.first_row(index), "for example")
 
     def first(self, index: int) -> str:
         """Mention the first row of a cell, as " (first at row 3)"; an empty text if rows have no numbers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,11 +13,11 @@ from shoal.encoding.grid import DateScale, NumberScale, Scale
 from shoal.errors import Note, UsageError, setting
 from shoal.schema import Coding, Column, Kind, Role, Schema
 from shoal.tables import values
-from shoal.tables.table import Table
+from shoal.tables.table import Factor, RankedTable, Table, factorize
 from shoal.tables.values.forms import find_form, parse_texts
 from shoal.tables.values.people import person_codes
 
-__all__ = ["code_outliers"]
+__all__ = ["code_outliers", "recode_cells"]
 
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
 
@@ -45,11 +45,9 @@ def code_outliers(table: Table, schema: Schema, k: int) -> tuple[Table, Schema, 
         InputError: A column has values that are not of its kind.
         UsageError: A coding does not suit the kind of its column.
     """
-    import polars as pl
-
     if not any(column.codings for column in schema.columns):
         return table, schema, []
-    columns, coded, notes = [], {}, []
+    columns, coded, notes = [], dict[str, list[str]](), []
     least = max(k, _least_own_k(table, schema))
     has_semicolons = table.dialect is not None and table.dialect.delimiter == ";"
     for column in schema.columns:
@@ -58,17 +56,29 @@ def code_outliers(table: Table, schema: Schema, k: int) -> tuple[Table, Schema, 
             column = _with_form(column, distinct, schema.missing, commas=has_semicolons)
             coding = _Column(column, distinct, schema.missing, _people(table, schema, column.name), least)
             column, texts = coding.coded()
-            ranks = table.factor(column.name).ranks
-            coded[column.name] = pl.Series(column.name, texts, dtype=pl.String).gather(ranks)
+            coded[column.name] = texts
             changed = np.array([a != b for a, b in zip(texts, distinct.texts.to_list(), strict=True)], dtype=bool)
             n_rows = int(distinct.counts[changed].sum())
             for each in column.codings:
                 notes.append(_note(column, each))
             notes.append(Note(f"column {column.name!r}", "{rows:row was|rows were} recoded", counts={"rows": n_rows}))
         columns.append(column)
-    kept = {name: table.factor(name) for name in table.names if name not in coded and name in table._factors}
-    frame = table.frame.with_columns(**coded)
-    return replace(table, frame=frame, _factors=kept), replace(schema, columns=tuple(columns)), notes
+    return recode_cells(table, coded), replace(schema, columns=tuple(columns)), notes
+
+
+def recode_cells(table: Table, texts: Mapping[str, Sequence[str]]) -> Table:
+    """Return a table with other cells in some columns; texts: by column, that of each distinct cell, in order."""
+    import polars as pl
+
+    if not isinstance(table, RankedTable):
+        cells = {name: pl.Series(own, dtype=pl.String).gather(table.factor(name).ranks) for name, own in texts.items()}
+        kept = {name: table.factor(name) for name in table.names if name not in texts and name in table._factors}
+        return replace(table, frame=table.frame.with_columns(**cells), _factors=kept)
+    factors = {name: table.factor(name) for name in table.names}
+    for name, own in texts.items():
+        places, distinct = factorize(pl.Series(own, dtype=pl.String))
+        factors[name] = Factor(places[factors[name].ranks], distinct)
+    return RankedTable(factors, table.weights, table.notes, table.dialect)
 
 
 def _with_form(column: Column, distinct: Distinct, missing: tuple[str, ...], *, commas: bool) -> Column:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.encoding.attributes import Attribute, Encoded
     from shoal.encoding.tree import Tree
 
-__all__ = ["Population", "count_strangers", "covered_rows", "encode_population"]
+__all__ = ["Population", "count_strangers", "covered_rows", "encode_population", "shared_tuples"]
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,19 @@ def count_strangers(encoded: Encoded) -> int:
     amounts = np.concatenate([population.counts, -encoded.counts])
     balance = np.bincount(number.ravel(), weights=amounts)
     return int(-balance[balance < 0].sum())
+
+
+def shared_tuples(encoded: Encoded) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the rows of the population whose values all occur in the table, as codes, and how often each occurs."""
+    population = encoded.population
+    assert population is not None
+    is_known = np.ones(len(population.counts), dtype=bool)
+    codes = np.empty(population.places.shape, dtype=np.int32)
+    for i, attribute in enumerate(encoded.attributes):
+        own, beyond = np.divmod(population.places[:, i], 2 if attribute.ordered else 1)
+        codes[:, i] = own
+        is_known &= (beyond == 0) & (own < len(attribute.texts))
+    return codes[is_known], population.counts[is_known]
 
 
 def covered_rows(encoded: Encoded, labels: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -99,6 +99,12 @@ class TupleSection:
         left, right = (replace(self, tuples=self.tuples[side]) for side in (is_left, ~is_left))
         return left, right
 
+    def holds(self, row_tuple: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Say of each row whether its tuple is in the section; row_tuple: the tuple of each row."""
+        inside = np.zeros(len(self.codes), dtype=bool)
+        inside[self.tuples] = True
+        return inside[row_tuple]
+
 
 @dataclass(frozen=True)
 class Tree(Generic[AnySection]):

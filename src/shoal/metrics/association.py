@@ -8,11 +8,11 @@ beside the cells. The released cells stay those of the values; no twin leaves th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,17 @@ from shoal.encoding.sensitive import Sensitive
 from shoal.errors import Note
 from shoal.schema import Kind
 
-__all__ = ["Pairs", "Twin", "about_redundancy", "associations", "count_pairs", "derive_weights", "find_twins"]
+__all__ = [
+    "Beside",
+    "Pairs",
+    "Twin",
+    "about_redundancy",
+    "associations",
+    "count_pairs",
+    "derive_weights",
+    "find_twins",
+    "twins_beside",
+]
 
 REDUNDANT = 0.9  # from this association on, one of two columns is as informative as both
 ROWS_PER_VALUE = 5  # a category with fewer rows for each value predicts any number
@@ -174,6 +184,14 @@ class Twin:
     weight: Fraction = Fraction(1)
 
 
+class Beside(NamedTuple):
+    """How often the codes of two columns occur together: both codes, and the rows."""
+
+    codes: NDArray[np.int32]
+    of_target: NDArray[np.int32]
+    rows: NDArray[np.int64]
+
+
 def find_twins(encoded: Encoded, target: Sensitive) -> tuple[Twin, ...]:
     """Return the twins of all categories of a table; the weights of those of one category add up to 1.
 
@@ -184,21 +202,41 @@ def find_twins(encoded: Encoded, target: Sensitive) -> tuple[Twin, ...]:
         encoded: The table.
         target: The target, with a code for each canonical row.
     """
-    scores = _scores(target, encoded.row_weights)
+    weights = encoded.row_weights
+    rows = np.bincount(target.codes, weights, len(target.texts)).astype(np.int64)
+
+    def beside(place: int) -> Beside:
+        return Beside(encoded.tuples[encoded.row_tuple, place], target.codes, weights)
+
+    return twins_beside(encoded.attributes, target, rows, beside)
+
+
+def twins_beside(
+    attributes: Sequence[Attribute], target: Sensitive, rows: NDArray[np.int64], beside: Callable[[int], Beside]
+) -> tuple[Twin, ...]:
+    """Return the twins of all categories of a table, from counts; see `find_twins`.
+
+    Args:
+        attributes: The quasi-identifiers.
+        target: The target.
+        rows: The rows of each of its codes.
+        beside: Returns how often the codes of an attribute, given by its place, occur beside those of the target.
+    """
+    scores = _scores(target, rows)
     twins: list[Twin] = []
-    for place, attribute in enumerate(encoded.attributes):
+    for place, attribute in enumerate(attributes):
         if attribute.kind is not Kind.CATEGORICAL and attribute.tree is None:
             continue
-        codes = encoded.tuples[encoded.row_tuple, place]
-        means = [_smoothed(codes, score[target.codes], encoded.row_weights, len(attribute.texts)) for score in scores]
+        codes, of_target, counts = beside(place)
+        means = [_smoothed(codes, score[of_target], counts, len(attribute.texts)) for score in scores]
         telling = [values for values in means if np.ptp(values) > 0]
         twins += [Twin(place, values, Fraction(1, len(telling))) for values in telling]
     return tuple(twins)
 
 
-def _scores(target: Sensitive, weights: NDArray[np.int64]) -> Sequence[Floats]:
+def _scores(target: Sensitive, rows: NDArray[np.int64]) -> Sequence[Floats]:
     """Return for each twin of a category what each code of the target adds to it; NaN if the target is missing."""
-    rows = np.bincount(target.codes, weights, len(target.texts)).astype(np.int64)
+    rows = rows.copy()
     if target.missing >= 0:
         rows[target.missing] = 0
     if target.kind.is_measured:

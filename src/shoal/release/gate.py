@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shoal import verification
 from shoal.errors import VerificationError, join_problems
 from shoal.hierarchy.base import values_under
+from shoal.methods.full_domain.sampling import Drawable
 from shoal.schema import Reading
 from shoal.tables.sources.base import Dealing, Recoding, Rows
 from shoal.tables.watch import UNWATCHED, Watch
@@ -66,7 +67,6 @@ class Gate:
 
     def _gate_rows(self, written: Path) -> verification.Verdict:
         release, request = self.release, self.release.request
-        population = release.population
         return verification.gate(
             written,
             release.schema,
@@ -79,9 +79,7 @@ class Gate:
             spreadsheet_safe=request.spreadsheet_safe,
             delimiter=release.delimiter,
             decimal=request.output_decimal,
-            population=None
-            if population is None
-            else {name: population.frame[name].to_list() for name in population.names},
+            population=self._population,
             center=request.center if request.has_centers else None,
             groups=() if release.groups is None else release.groups[release.file_rows],
             spread=request.spread,
@@ -92,12 +90,14 @@ class Gate:
     def _gate_recoded(self, written: Path, recoding: Recoding) -> verification.Verdict:
         release, request = self.release, self.release.request
         names = [column.name for column in release.schema.released]
+        coded = [column.name for column in release.schema.columns if column.codings]
         return verification.gate_recoded(
             written,
             release.schema,
             request.k,
-            self._watched(release.source.verify_rows(verification, names)),
+            self._watched(self._rows(names)),
             self._claimed(recoding),
+            outliers=self._rows(coded) if coded else None,
             step=self._step(0.0),
             **self.goal,
         )
@@ -120,9 +120,16 @@ class Gate:
             decimal=request.output_decimal,
             center=request.center if request.has_centers else None,
             spread=request.spread,
+            population=self._population,
             step=self._step(0.0),
             **self.goal,
         )
+
+    @property
+    def _population(self) -> dict[str, list[str]] | None:
+        """The text of the population by column name."""
+        population = self.release.population
+        return None if population is None else {name: population.frame[name].to_list() for name in population.names}
 
     @property
     def goal(self) -> verification.Goal:
@@ -138,6 +145,19 @@ class Gate:
 
     def _claimed(self, recoding: Recoding) -> verification.Claimed:
         return verification.Claimed(recoding.maps, recoding.kept, self.release.claims())
+
+    def _rows(self, names: list[str]) -> Rows:
+        """Have the verifier read columns of the source, and pass on the rows that were drawn."""
+        source, first = self.release.source, 0
+        drawn = source.drawn if isinstance(source, Drawable) else None
+        for block in source.verify_rows(verification, names):
+            if drawn is None:
+                yield block
+                continue
+            yield [
+                row for row, is_drawn in zip(block, drawn[first : first + len(block)].tolist(), strict=True) if is_drawn
+            ]
+            first += len(block)
 
     def _watched(self, rows: Rows) -> Iterator[list[list[str]]]:
         n_read, step = 0, self._step(0.5)

@@ -226,7 +226,7 @@ class Job:
             memory=self.memory,
             threads=self.run.threads,
             reading=self.settings.reading,
-            numbered=self.settings.qi,
+            numbered=[*self.settings.qi, *self.settings.recode],
         )
 
     @contextmanager
@@ -263,7 +263,8 @@ class Job:
         if names is None:
             return False
         schema = self.settings.schema(names)  # if rows are needed, reading them into memory says what is missing
-        return needs_rows(self.method, self.models, schema, self.request, deals=True, lays_out=True) is None
+        able = {"deals": True, "lays_out": True, "recodes": True, "draws": True}
+        return needs_rows(self.method, self.models, schema, self.request, **able) is None
 
     def _with_engine(self, release: Release) -> Release:
         """Note that DuckDB was chosen."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from fractions import Fraction
 from typing import Protocol
@@ -32,7 +32,7 @@ from shoal.methods.base import (
 from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.full_domain.sampling import about_sample, check_sample, check_sampling, draw_rows, find_sampling
 from shoal.methods.registry import DEFAULT
-from shoal.metrics.association import Pairs, about_redundancy, count_pairs, derive_weights
+from shoal.metrics.association import Pairs, Twin, about_redundancy, count_pairs, derive_weights
 from shoal.metrics.research_value import Research
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.models.thresholds import MOST_PARTS
@@ -74,6 +74,9 @@ __all__ = [
     "make_run",
     "plan_run",
 ]
+
+
+TwinsOf = Callable[[Encoded], tuple[Twin, ...]]
 
 
 def make_run(settings: Settings, *, threads: int, watch: Watch = UNWATCHED) -> Run:
@@ -144,6 +147,9 @@ def anonymize_table(
     population: Table | None = None,
     prepared: Encoded | None = None,
     key: bytes | None = None,
+    twins_of: TwinsOf | None = None,
+    drawn: bool = False,
+    revealing: Callable[[], list[Note]] | None = None,
 ) -> Release:
     """Run one method on a table; a table that already meets the request is returned unchanged.
 
@@ -158,10 +164,12 @@ def anonymize_table(
         population: The table that population models compare with.
         prepared: The table as codes, encoded with this schema, if several runs share it.
         key: The secret that draws a sample, if a model needs one; None for the secure generator of the system.
+        twins_of: Finds the twins of categories, if the table does not have the target.
+        drawn: Whether the table is the sample that a model needs.
+        revealing: Finds the columns that reveal others, if the table has not all of them.
     """
-    return carry_out(
-        plan_run(table, schema, request, method, models, run, hierarchies, population, prepared=prepared, key=key)
-    )
+    given = hierarchies, population, prepared, key, twins_of, drawn, revealing
+    return carry_out(plan_run(table, schema, request, method, models, run, *given))
 
 
 @dataclass(frozen=True)
@@ -245,6 +253,9 @@ def plan_run(
     population: Table | None = None,
     prepared: Encoded | None = None,
     key: bytes | None = None,
+    twins_of: TwinsOf | None = None,
+    drawn: bool = False,
+    revealing: Callable[[], list[Note]] | None = None,
     must_search: bool = False,
     joint: JointCounts | None = None,
 ) -> Plan:
@@ -260,16 +271,20 @@ def plan_run(
         check_centers(request, schema, models)
     ends = EXACT if request.has_centers else choose_ends(request.ends, method, models, grids)
     request = replace(request, common_k=k, ends=ends)
-    check_enough(table.n_rows, count_people(table, schema) if joint is None else joint.people_by, request.k)
+    if not drawn:
+        check_enough(table.n_rows, count_people(table, schema) if joint is None else joint.people_by, request.k)
     check_columns(models, schema, population)
-    check_target(request, schema, method)
+    if twins_of is None:
+        check_target(request, schema, method)
     sampled = None
     if sampling := find_sampling(models):
         check_honours(method, models)
         check_sampling(schema, method, keep_order=request.keep_order, suppression_limit=request.suppression_limit)
-        sampled = Sample(TableSource(table), draw_rows(table, sampling.share, key))
-        check_sample(len(sampled.rows), sampling, models)
-        table, request = sampled.table, replace(request, suppression_limit=Fraction(1))
+        if not drawn:
+            sampled = Sample(TableSource(table), draw_rows(table, sampling.share, key))
+            table = sampled.table
+        check_sample(table.n_rows, sampling, models)
+        request = replace(request, suppression_limit=Fraction(1))
     original = table
     if any(column.codings for column in schema.qi):  # a bound is read as the column writes its numbers
         schema = guess_kinds(table, schema)
@@ -284,7 +299,7 @@ def plan_run(
         *table.notes,
         *coding_notes,
         *check_rare(table, schema, k, request.accept_unique, None if joint is None else joint.rows_of_one_person),
-        *about_table(table, schema, models, joint=joint is None),
+        *about_table(table, schema, models, joint=joint is None, revealing=revealing),
     ]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
@@ -303,7 +318,8 @@ def plan_run(
             raise
         notes.append(about_unread(error))
         schema, encoded = unchanged
-    check_population(encoded)
+    if joint is None:
+        check_population(encoded)
     if request.spread:
         check_spread(schema)
     run.stage("grouping")
@@ -313,7 +329,7 @@ def plan_run(
         run = replace(run, weights=derive_weights(encoded, pairs))
         notes += about_redundancy(encoded, pairs)
     bounds = Bounds(encoded, schema, hierarchies, request.ends or EXACT, k, run.most_suppressed(encoded.n_rows))
-    run = replace(run, limits=bounds.compiled(), twins=twins_for(request, table, schema, encoded))
+    run = replace(run, limits=bounds.compiled(), twins=twins_for(request, table, schema, encoded, twins_of))
     schema = bounds.with_levels()
     check_run(method.name, [column.name for column in schema.qi], run)
     check_support(method, encoded, models)

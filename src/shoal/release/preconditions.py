@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -85,9 +85,10 @@ def check_columns(models: tuple[PrivacyModel, ...], schema: Schema, population: 
         raise UsageError(join_problems(problems))
 
 
-def check_population(encoded: Encoded) -> None:
-    """Raise an InputError if the population lacks some rows of the table."""
-    strangers = 0 if encoded.population is None else count_strangers(encoded)
+def check_population(encoded: Encoded, strangers: int | None = None) -> None:
+    """Raise an InputError if the population lacks some rows of the table; strangers: their number, if it is known."""
+    if strangers is None:
+        strangers = 0 if encoded.population is None else count_strangers(encoded)
     if strangers:
         raise InputError(
             f"{counted(strangers, 'row of the table is', 'rows of the table are')} not in the population: no row there "
@@ -172,7 +173,13 @@ def check_target(request: Request, schema: Schema, method: Method) -> None:
         raise UsageError(f"{place} prices the cells of groups, not their variance. Leave out objective=variance.")
 
 
-def twins_for(request: Request, table: Table, schema: Schema, encoded: Encoded) -> tuple[Twin, ...]:
+def twins_for(
+    request: Request,
+    table: Table,
+    schema: Schema,
+    encoded: Encoded,
+    find: Callable[[Encoded], tuple[Twin, ...]] | None = None,
+) -> tuple[Twin, ...]:
     """Return the twins of the categories of a table, if a target is named.
 
     Args:
@@ -180,6 +187,7 @@ def twins_for(request: Request, table: Table, schema: Schema, encoded: Encoded) 
         table: The table.
         schema: Its columns.
         encoded: The same table as codes.
+        find: What finds them, if the table does not have the target.
 
     Raises:
         UsageError: A population is compared with, which has no target.
@@ -191,6 +199,8 @@ def twins_for(request: Request, table: Table, schema: Schema, encoded: Encoded) 
             f"{setting('target', request.target)} does not support a population ({setting('population')}). Leave out "
             "one of the two."
         )
+    if find is not None:
+        return find(encoded)
     column = next(column for column in schema.columns if column.name == request.target)
     dictionary = sensitive_dictionary(column, Distinct.of(table, column.name), schema.missing)
     codes = dictionary.codes(table.factor(column.name))[encoded.order]

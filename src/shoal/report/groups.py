@@ -147,17 +147,17 @@ def look_at_sensitive(table: Table, names: Sequence[str], sensitive: Sequence[st
 
 
 def look_at_target(table: Table, schema: Schema, request: Request) -> SensitiveFacts | None:
-    """Return what the groups disclose about the target of a release; None if it has none.
+    """Return what the groups disclose about the target of a release; None if it has none, or its rows are not here.
 
     Args:
         table: The released rows.
         schema: The columns.
         request: What the user requested.
     """
-    if request.target is None:
+    if request.target is None or request.target not in table.names:
         return None
     names = [column.name for column in schema.qi]
-    rows = Table(table.frame.filter(~starred_rows(table, names)))
+    rows = table.part(np.flatnonzero(~starred_rows(table, names)))
     return next(iter(look_at_sensitive(rows, names, [request.target], request.k)), None)
 
 

@@ -109,7 +109,7 @@ def deal_rows(cells: Cells, dealing: Dealing, spark: SparkSession, hidden: Seque
     texts = texts | {f"r{i}": own for i, (own, _) in enumerate(dealing.cells.values())}
     rendering = Rendering(names, columns, texts, tuple(sources))
     left_out = None
-    if (dealing.entries[2] < 0).any():
+    if dealing.leaves_out:
         left_out = dealt.where(F.col("gone") == 1).select(*dict.fromkeys(originals.sources))
     kept = dealt.where(F.col("gone") == 0)
     return Dealt(kept.orderBy(*columns, *sources).select(*columns, *sources), rendering, left_out, originals)
@@ -185,7 +185,10 @@ def _searched(groups: SearchedGroups, ranks: list[str]) -> tuple[DataFrame, Data
     from pyspark.sql import functions as F  # noqa: N812
 
     keys = groups.packing.names
-    entries = groups.entries.withColumn("gone", F.lit(0))
+    entries = groups.entries.withColumn("gone", F.lit(0)).drop("rows")
+    if groups.left_out is not None:
+        none = {rank: F.lit(0) for rank in ranks} | {"gone": F.lit(1)}
+        entries = entries.unionByName(groups.left_out.withColumns(none))
     tuples = entries.where(F.col("place") == 0).select(*keys, "several", *ranks)
     return tuples, entries.where(F.col("several") == 1).select(*keys, "place", *ranks)
 

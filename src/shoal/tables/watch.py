@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from threading import Event
+from typing import Any, TypeVar
 
 from shoal.errors import CancelledError
 
-__all__ = ["STAGES", "STAGES_ON_DISK", "UNWATCHED", "Progress", "Watch", "make_watch"]
+__all__ = ["STAGES", "STAGES_ON_DISK", "UNWATCHED", "Progress", "Watch", "make_watch", "pooled"]
 
 # The stages of a run with the share of its time that each takes, roughly; in memory, and where rows stay on disk.
 STAGES = {
@@ -31,6 +34,9 @@ STAGES_ON_DISK = {
     "verifying": 0.2,
 }
 LEAST_FRACTION = 0.05  # before, what remains is a guess
+POLL_SECONDS = 0.1
+
+Result = TypeVar("Result")
 
 
 def _ignore(_: object) -> None:
@@ -139,3 +145,42 @@ class Progress:
         if self.fraction < LEAST_FRACTION:
             return None
         return self.seconds * (1 - self.fraction) / self.fraction
+
+
+def pooled(
+    jobs: Iterable[Callable[[], Result]], n_jobs: int, threads: int, watch: Watch, stopped: Event
+) -> Iterator[Result]:
+    """Run jobs in a pool of threads, no more than there are threads ahead of the caller; yield what each returns.
+
+    Args:
+        jobs: The jobs, in the order in which their results are yielded.
+        n_jobs: Their number.
+        threads: The number of threads.
+        watch: Hears of progress, and may cancel.
+        stopped: Is set if the rest is not wanted any more; jobs that run should end then.
+    """
+    pending: deque[Future[Result]] = deque()
+    n_done = 0
+
+    def take() -> Result:
+        nonlocal n_done
+        future = pending.popleft()
+        while not future.done():
+            wait([future], POLL_SECONDS)
+            watch.check()
+        n_done += 1
+        watch.progress(n_done / n_jobs)
+        return future.result()
+
+    with ThreadPoolExecutor(max_workers=max(1, threads)) as pool:
+        try:
+            for job in jobs:
+                pending.append(pool.submit(job))
+                if len(pending) > threads:
+                    yield take()
+            while pending:
+                yield take()
+        except BaseException:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise

@@ -96,7 +96,19 @@ def test_what_cannot_be_a_target(given: dict[str, object], match: str) -> None:
         shoal.anonymize(people(), **keywords)  # type: ignore[arg-type]
 
 
-def test_out_of_core_runs_refuse_a_target(tmp_path: Path) -> None:
-    people().write_csv(tmp_path / "people.csv")
-    with pytest.raises(UsageError, match=r"target.* depends on rows"):
-        shoal.anonymize(tmp_path / "people.csv", qi=QI, sensitive=["rich"], k=5, target="rich", engine="duckdb")
+def test_a_target_that_duckdb_counts_steers_alike(tmp_path: Path) -> None:
+    """What groups show of it is reported only if its rows are in memory."""
+    path = tmp_path / "people.csv"
+    people().write_csv(path)
+    duck, memory = (
+        shoal.anonymize(path, qi=QI, sensitive=["rich"], k=5, target="rich", engine=engine)
+        for engine in ("duckdb", "memory")
+    )
+    assert duck.measures == memory.measures
+    assert [note for note in duck.notes if "target" in str(note)] == [
+        note for note in memory.notes if "target" in str(note)
+    ]
+    assert memory.target_facts is not None
+    assert duck.target_facts is None
+    with pytest.raises(UsageError, match="no such column"):
+        shoal.anonymize(path, qi=QI, sensitive=["rich"], k=5, target="poor", engine="duckdb")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +25,42 @@ from shoal.models import DifferentialPrivacy, PrivacyModel
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
-__all__ = ["about_sample", "check_given", "check_sample", "check_sampling", "draw_rows", "find_sampling"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "Drawable",
+    "about_sample",
+    "check_given",
+    "check_sample",
+    "check_sampling",
+    "draw_from",
+    "draw_rows",
+    "find_sampling",
+]
 
 DRAW_BITS = 64
 PURPOSE = b"shoal: sample of rows\0"  # the same key may serve other purposes
+
+Row = tuple[Any, ...]
+
+
+@runtime_checkable
+class Drawable(Protocol):
+    """A source that can go on with some of its rows."""
+
+    @property
+    def drawn(self) -> NDArray[np.bool_] | None:
+        """For each row, whether it belongs to the table; None for all."""
+
+    def take(self, rows: NDArray[np.bool_]) -> None:
+        """Go on with some rows; `blocks` and the verifier see all of them."""
+
+    def blocks(self) -> Iterator[pl.DataFrame]:
+        """Yield all rows as text, one block at a time."""
+
+    def numbered_blocks(self) -> Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]:
+        """Yield all rows as text, one block at a time, and how many equal rows come before each."""
 
 
 def find_sampling(models: Sequence[PrivacyModel]) -> DifferentialPrivacy | None:
@@ -123,20 +156,44 @@ def draw_rows(table: Table, share: Fraction, key: bytes | None) -> NDArray[np.in
     Returns:
         The numbers of the drawn rows, ascending.
     """
-    n_rows, least = table.n_rows, int(share * 2**DRAW_BITS)
     if key is None:
-        draws = np.frombuffer(secrets.token_bytes(n_rows * DRAW_BITS // 8), dtype="<u8")
-        return np.flatnonzero(draws < np.uint64(least)).astype(np.int64)
-    seen: Counter[bytes] = Counter()
+        return np.flatnonzero(_draws(table.n_rows, share)).astype(np.int64)
+    seen: Counter[Row] = Counter()
     chosen = []
     for number, row in enumerate(table.frame.iter_rows()):
-        cells = [str(cell or "").encode() for cell in row]
-        text = b"".join(len(cell).to_bytes(8, "little") + cell for cell in cells)
-        digest = hmac.digest(key, PURPOSE + seen[text].to_bytes(8, "little") + text, "sha256")
-        seen[text] += 1
-        if int.from_bytes(digest[: DRAW_BITS // 8], "little") < least:
+        if _is_drawn(row, seen[row], share, key):
             chosen.append(number)
+        seen[row] += 1
     return np.array(chosen, dtype=np.int64)
+
+
+def draw_from(source: Drawable, share: Fraction, key: bytes | None) -> NDArray[np.bool_]:
+    """Draw rows of a source that is not in memory, as `draw_rows` does; say of each row whether it is drawn."""
+    if key is None:
+        return np.concatenate([_draws(frame.height, share) for frame in source.blocks()])
+    drawn = []
+    for frame, before in source.numbered_blocks():
+        rows = zip(frame.iter_rows(), before.tolist(), strict=True)
+        drawn.append(np.fromiter((_is_drawn(row, n, share, key) for row, n in rows), bool, frame.height))
+    return np.concatenate(drawn)
+
+
+def _draws(n_rows: int, share: Fraction) -> NDArray[np.bool_]:
+    """Draw rows by the secure generator of the system."""
+    draws = np.frombuffer(secrets.token_bytes(n_rows * DRAW_BITS // 8), dtype="<u8")
+    return draws < np.uint64(_least(share))
+
+
+def _is_drawn(row: Row, before: int, share: Fraction, key: bytes) -> bool:
+    """Say whether a row is drawn; before: how many equal rows come before it."""
+    cells = [str(cell or "").encode() for cell in row]
+    text = b"".join(len(cell).to_bytes(8, "little") + cell for cell in cells)
+    digest = hmac.digest(key, PURPOSE + before.to_bytes(8, "little") + text, "sha256")
+    return int.from_bytes(digest[: DRAW_BITS // 8], "little") < _least(share)
+
+
+def _least(share: Fraction) -> int:
+    return int(share * 2**DRAW_BITS)
 
 
 def check_sample(n_drawn: int, model: DifferentialPrivacy, models: Sequence[PrivacyModel]) -> None:

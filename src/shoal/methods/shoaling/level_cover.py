@@ -18,8 +18,10 @@ from shoal.encoding.partition import node_losses
 from shoal.errors import CancelledError
 from shoal.methods.base import Run
 from shoal.methods.counter_random import draws, mix
+from shoal.methods.shoaling.grouping import Grouping
+from shoal.methods.shoaling.problem import Problem
 
-__all__ = ["cover_tuples"]
+__all__ = ["cover_tuples", "covered"]
 
 # Up to this number, all vectors of levels are tried; beyond it, a search picks some.
 MOST_VECTORS = 20_000
@@ -177,3 +179,13 @@ def _ladder(attribute: Attribute, rows: NDArray[Any], *, weight: float, halvings
         nodes.append(np.zeros(n_codes, dtype=np.int64))
         losses.append(np.ones(n_codes))
     return Ladder(tuple(nodes), tuple(weight * float(loss @ rows) / float(rows.sum()) for loss in losses))
+
+
+def covered(encoded: Encoded, problem: Problem, run: Run, halvings: int) -> Grouping:
+    """Return the groups of a cover by levels; the remainder joins one group, which may be given up later."""
+    labels = cover_tuples(encoded, problem.k, run, halvings=halvings)[encoded.row_tuple]
+    left_over = labels < 0
+    if left_over.any():
+        distances = problem.distances(int(problem.row_tuple[np.argmax(left_over)]))[problem.row_tuple]
+        labels[left_over] = labels[np.argmin(np.where(left_over, np.iinfo(np.int64).max, distances))]
+    return Grouping.from_rows(problem, labels)

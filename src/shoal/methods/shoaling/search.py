@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import ClassVar, Literal, overload
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.partition import Entries, Partition, tight_partition
+from shoal.encoding.partition import Partition, tight_partition
 from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError, UsageError, setting
 from shoal.methods import sections
-from shoal.methods.base import Run, check_models, check_rows_left, failing_groups, group_in_windows
+from shoal.methods.base import Run, check_models, check_rows_left, failing_groups
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
 from shoal.methods.sections import Tree, TupleSection, cut_sections
 from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
-from shoal.methods.shoaling.level_cover import cover_tuples
+from shoal.methods.shoaling.level_cover import covered
+from shoal.methods.shoaling.limits.planned import in_windows
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table
 from shoal.methods.shoaling.problem import Extent, Problem, prepare
 from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, LARGE_TABLE, Effort, Search
 from shoal.methods.shoaling.unsteered import UNSTEERED, Excess, Found, search_under
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
-from shoal.models import Basis, Distributions, PrivacyModel
+from shoal.methods.suppression.leaving import IN_SECTIONS, SectionRows, leave_sections
+from shoal.models import Distributions, PrivacyModel
 
 __all__ = ["SectionPlan", "Shoaling", "suited"]
 
@@ -139,9 +140,16 @@ class Shoaling:
         searched = in_halves(encoded) if self.non_overlapping else encoded
         part = searched if stays.all() else searched.part(stays)
         k = check_models(self, part, models)
+        # A suppressed row loses all of its squared distance from the mean, more than it costs in almost any group.
+        left = 0 if self.by_variance else most - int((~stays).sum())
+        if left <= 0 and stays.all() and not self.non_overlapping:
+            problem, grouping = self._find(part, k, models, run)
+            run.progress(1.0)
+            return tight_partition(encoded, grouping.entries(problem))
 
         def group(part: Encoded) -> Labels:
-            return self._group(part, k, models, run, as_rows=True)
+            problem, grouping = self._find(part, k, models, run)
+            return grouping.labels(problem)
 
         def regroup(part: Encoded) -> Labels | None:
             try:
@@ -151,30 +159,16 @@ class Shoaling:
                     raise
                 return None
 
-        # A suppressed row loses all of its squared distance from the mean, more than it costs in almost any group.
-        left = 0 if self.by_variance else most - int((~stays).sum())
-        if left <= 0 and stays.all() and not self.non_overlapping:
-            groups = self._group(part, k, models, run)
-            run.progress(1.0)
-            return tight_partition(encoded, groups)
-        labels = leave_out(part, models, group(part), k, left, regroup)
+        labels = self._leave_sections(part, k, models, run, left)
+        if labels is None:
+            labels = leave_out(part, models, group(part), k, left, regroup)
         run.progress(1.0)
         if self.non_overlapping:
             return nested_partition(encoded, searched, spread(labels, stays))
         return tight_partition(encoded, spread(labels, stays))
 
-    @overload
-    def _group(
-        self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run, *, as_rows: Literal[True]
-    ) -> Labels: ...
-
-    @overload
-    def _group(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Entries | Labels: ...
-
-    def _group(
-        self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run, *, as_rows: bool = False
-    ) -> Entries | Labels:
-        """Return entries, or the group of each canonical row if asked for or if models tell rows of a tuple apart."""
+    def _find(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Found:
+        """Return the problem and groups that pass the models."""
         steering = tuple(model for model in models if model.basis not in UNSTEERED)
         if len(steering) == len(models):
             problem, grouping = self._search(encoded, k, models, run)
@@ -188,10 +182,10 @@ class Shoaling:
                 lambda problem: cut(encoded, problem, models, run),
             )
         grouping = grouping.condensed(problem)
-        groups = grouping.labels(problem) if as_rows else grouping.entries(problem)
-        if not all(model.closed for model in models) and failing_groups(encoded, models, groups).any():
+        closed = all(model.closed for model in models)
+        if not closed and failing_groups(encoded, models, grouping.entries(problem)).any():
             raise InfeasibleError(no_groups(models))
-        return groups
+        return problem, grouping
 
     def _search(
         self,
@@ -212,6 +206,34 @@ class Shoaling:
                 return problem, self._improve(encoded, models, search, excess)
             return problem, self._group_sections(encoded, models, search, pricing, excess)
 
+    def _leave_sections(
+        self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run, most: int
+    ) -> Labels | None:
+        """Return the group of each row of a large table, -1 if it is suppressed; None if the table is one section."""
+        if most <= 0 or not all(model.basis in IN_SECTIONS for model in models):
+            return None
+        pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=self.alpha)
+        problem = prepare(encoded, k, models, run, pricing=pricing)
+        if len(problem.codes) <= sections.LARGEST_SECTION:
+            return None
+        with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
+            search = Search(problem, suited(EFFORTS[self.effort], problem.prices, problem.extent), run, pool)
+            tree, plan = self._cut(encoded, models, search, pricing)
+
+            def work(section: TupleSection, number: int) -> SectionRows:
+                def group(part: Encoded) -> Labels:
+                    posed, found = self.group_section(plan, part, models, search, number)
+                    return found.condensed(posed).labels(posed)
+
+                inside = section.holds(problem.row_tuple)
+                part = encoded.section(inside)
+                return SectionRows(np.flatnonzero(inside), part, group(part), group)
+
+            parts = tree.work(work)
+            if any(failing_groups(each.part, models, each.labels).any() for each in parts):
+                raise InfeasibleError(no_groups(models))
+            return leave_sections(encoded, models, parts, k, most)
+
     def _group_sections(
         self,
         encoded: Encoded,
@@ -221,28 +243,30 @@ class Shoaling:
         excess: Excess | None,
     ) -> Grouping:
         """Return the groups of a large table, section by section."""
-        problem, whole = search.problem, Distributions.of(encoded)
+        tree, plan = self._cut(encoded, models, search, pricing)
 
-        def part_of(section: TupleSection) -> Encoded:
-            inside = np.zeros(len(problem.codes), dtype=bool)
-            inside[section.tuples] = True
-            return encoded.section(inside[problem.row_tuple])
+        def work(section: TupleSection, number: int) -> Part:
+            part = encoded.section(section.holds(search.problem.row_tuple))
+            _, found = self.group_section(plan, part, models, search, number, excess)
+            return section.tuples[found.tuples].astype(np.int32), found.rows, found.groups
+
+        return Grouping.joined(tree.work(work))
+
+    def _cut(
+        self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search, pricing: Pricing
+    ) -> tuple[Tree[TupleSection], SectionPlan]:
+        """Cut a large table into sections in which some grouping passes the models; return what they share as well."""
+        problem = search.problem
 
         def fails(section: TupleSection) -> bool:
             try:
-                check_models(self, part_of(section), models)
+                check_models(self, encoded.section(section.holds(problem.row_tuple)), models)
             except InfeasibleError:
                 return True
             return False
 
         tree = in_sections(problem).whole_where(fails)
-        plan = SectionPlan(pricing, whole, search.effort, problem.k, tree.n_leaves)
-
-        def work(section: TupleSection, number: int) -> Part:
-            _, found = self.group_section(plan, part_of(section), models, search, number, excess)
-            return section.tuples[found.tuples].astype(np.int32), found.rows, found.groups
-
-        return Grouping.joined(tree.work(work))
+        return tree, SectionPlan(pricing, Distributions.of(encoded), search.effort, problem.k, tree.n_leaves)
 
     def group_section(
         self,
@@ -340,8 +364,7 @@ class Shoaling:
 
 def in_sections(problem: Problem) -> Tree[TupleSection]:
     """Cut the tuples of a large table into sections."""
-    n_codes = np.diff(problem.prices.offsets).tolist()
-    whole = TupleSection(problem.codes, n_codes, np.arange(len(problem.codes)))
+    whole = TupleSection(problem.codes, np.diff(problem.prices.offsets).tolist(), np.arange(len(problem.codes)))
     return cut_sections(whole, problem.prices, sections.LARGEST_SECTION)
 
 
@@ -369,26 +392,4 @@ def suited(effort: Effort, prices: Prices, extent: Extent) -> Effort:
 def cut(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping:
     """Return the groups of Mondrian's strict cuts."""
     labels = Mondrian().cut(encoded, problem.k, models, replace(run, progress=lambda share: None))
-    return Grouping.from_rows(problem, labels)
-
-
-def in_windows(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping | None:
-    """Return the groups of Mondrian's strict cuts inside windows that keep to the limits; None if no plan is found."""
-    if not run.limits:
-        return None
-    labels = plan_windows(encoded, run.limits, problem.k)
-    if (labels < 0).any():
-        return None
-    plain = replace(run, progress=lambda share: None, limits=(), suppression_limit=Fraction(0))
-    size = tuple(model for model in models if model.basis is Basis.SIZE)
-    return Grouping.from_rows(problem, group_in_windows(Mondrian(), encoded, labels, size, plain).labels)
-
-
-def covered(encoded: Encoded, problem: Problem, run: Run, halvings: int) -> Grouping:
-    """Return the groups of a cover by levels; the remainder joins one group, which may be given up later."""
-    labels = cover_tuples(encoded, problem.k, run, halvings=halvings)[encoded.row_tuple]
-    left_over = labels < 0
-    if left_over.any():
-        distances = problem.distances(int(problem.row_tuple[np.argmax(left_over)]))[problem.row_tuple]
-        labels[left_over] = labels[np.argmin(np.where(left_over, np.iinfo(np.int64).max, distances))]
     return Grouping.from_rows(problem, labels)

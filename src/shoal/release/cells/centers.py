@@ -34,7 +34,7 @@ from shoal.tables.table import Factor, factorize
 if TYPE_CHECKING:
     from shoal.release.release import Request
 
-__all__ = ["MEAN", "MEDIAN", "Centers", "check_centers", "check_spread", "find_centers", "spread_name"]
+__all__ = ["MEAN", "MEDIAN", "Centers", "center_texts", "check_centers", "check_spread", "find_centers", "spread_name"]
 
 MEAN, MEDIAN = "mean", "median"
 
@@ -125,7 +125,15 @@ class Centers:
 
 
 def find_centers(encoded: Encoded, partition: Partition, *, center: str, spread: bool, k: int) -> Centers:
-    """Return the centres of the groups of a partition.
+    """Return the centres of the groups of a partition; see `center_texts`."""
+    texts, spreads = center_texts(encoded, partition, center=center, spread=spread, k=k)
+    return Centers(texts, spreads, _merged([*texts.values(), *spreads.values()]), partition.labels)
+
+
+def center_texts(
+    encoded: Encoded, partition: Partition, *, center: str, spread: bool, k: int, whole: Encoded | None = None
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return by column the centre of each group, and its standard deviation or share.
 
     Args:
         encoded: The table as codes.
@@ -133,13 +141,15 @@ def find_centers(encoded: Encoded, partition: Partition, *, center: str, spread:
         center: "mean" or "median", for numbers and dates.
         spread: Whether to return standard deviations and shares, too.
         k: How many known values a number, date or ordered category needs.
+        whole: The whole table, with the counts of each column, if `encoded` is a section of it.
     """
+    in_table = (whole or encoded).histograms
     texts: dict[str, list[str]] = {}
     spreads: dict[str, list[str]] = {}
     for a, attribute in enumerate(encoded.attributes):
         bags = _Bags.of(encoded, partition, a)
         if attribute.kind in (Kind.CATEGORICAL, Kind.BOOLEAN):
-            shown = bags.modes(encoded.counts, encoded.tuples[:, a])
+            shown = bags.modes(in_table[a])
             cells = [attribute.texts[code] if code >= 0 else "" for code in shown.tolist()]
             shares = bags.shares(shown) if spread else []
         elif attribute.kind is Kind.ORDERED:
@@ -155,8 +165,7 @@ def find_centers(encoded: Encoded, partition: Partition, *, center: str, spread:
         texts[attribute.name] = cells
         if spread:
             spreads[attribute.name] = shares
-    merged = _merged([*texts.values(), *spreads.values()])
-    return Centers(texts, spreads, merged, partition.labels)
+    return texts, spreads
 
 
 def _merged(columns: list[list[str]]) -> Ints:
@@ -208,14 +217,12 @@ class _Bags:
         is_known &= holders[self.owner] >= k
         return _Bags(self.n_groups, self.owner[is_known], self.code[is_known], self.rows[is_known])
 
-    def modes(self, counts: Ints, codes: NDArray[np.int32]) -> Ints:
+    def modes(self, in_table: Ints) -> Ints:
         """Return the most frequent value of each group; -1 for a group without rows.
 
         Args:
-            counts: The rows of each tuple of the table.
-            codes: Its value.
+            in_table: The rows of each value in the table.
         """
-        in_table = np.bincount(codes, weights=counts, minlength=int(self.code.max(initial=0)) + 1)
         order = np.lexsort((self.code, in_table[self.code], -self.rows, self.owner))
         first = np.append(True, np.diff(self.owner[order]) > 0)[: len(order)]
         modes = np.full(self.n_groups, -1, dtype=np.int64)

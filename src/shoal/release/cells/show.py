@@ -18,7 +18,7 @@ from shoal.metrics.released_loss import label_losses
 from shoal.metrics.research_value import Research
 from shoal.metrics.singled import Singled, look_for_singled
 from shoal.models import PrivacyModel
-from shoal.release.cells.centers import find_centers
+from shoal.release.cells.centers import Centers, find_centers
 from shoal.release.cells.ends import about_ends
 from shoal.release.counted_tables.dealing import dealing_of
 from shoal.release.custom_models import check_custom_models
@@ -50,6 +50,7 @@ class Shown(NamedTuple):
         rules: The data constraint rules over the codes; None if no group mixes values.
         joint: The groups, if they are not in memory; those of the partition then only have the counts of each column.
         moves: How the ends of ranges move, if that is known already.
+        centers: The centres of groups, if they are known already.
     """
 
     schema: Schema
@@ -58,6 +59,7 @@ class Shown(NamedTuple):
     rules: CompiledRules | None
     joint: JointGroups | None = None
     moves: tuple[Movement, ...] | None = None
+    centers: Centers | None = None
 
 
 def ends_of(shown: Shown, request: Request) -> tuple[RangeEnds, ...]:
@@ -79,11 +81,10 @@ def make_release(
     research: Research | None = None,
 ) -> Release:
     """Decode the groups of a partition into cells, and measure their information loss."""
-    schema, encoded, partition, rules, joint, _ = shown
+    schema, encoded, partition, rules, joint, _, centers = shown
     is_coded = any(column.codings for column in schema.columns)
     ends = ends_of(shown, request)
-    centers = None
-    if request.has_centers:
+    if request.has_centers and centers is None:
         centers = find_centers(encoded, partition, center=request.center, spread=request.spread, k=request.k)
     shown_cells = None if centers is None else centers.texts
     released = decode(encoded, partition, schema, keep_order=request.keep_order, ends=ends, centers=shown_cells)

@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.population import shared_tuples
 from shoal.errors import InfeasibleError
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.dealing import Coding, coding_of
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.make import Plan
+from shoal.release.preconditions import check_population
 from shoal.rules import RuleVerdict
 from shoal.tables.values.people import People
 
 if TYPE_CHECKING:
     from shoal.release.counted_tables.in_place import Searcher
 
-__all__ = ["CodeCounts", "CountedPeople", "Judged", "UnitCounts", "UnitSearcher"]
+__all__ = ["CodeCounts", "CountedPeople", "Judged", "PopulationCounter", "UnitCounts", "UnitSearcher"]
 
 
 class UnitCounts(NamedTuple):
@@ -69,6 +71,14 @@ class UnitSearcher(Protocol):
 
     def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
         """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
+
+
+@runtime_checkable
+class PopulationCounter(Protocol):
+    """A searcher that compares its tuples with those of a population."""
+
+    def count_beyond(self, tuples: NDArray[np.int32], rows: NDArray[np.int64]) -> int:
+        """Count the rows of the table that are not among some rows, given as distinct tuples of codes."""
 
 
 @runtime_checkable
@@ -204,6 +214,13 @@ class CodeCounts:
                 raise
             return refusal
         return None
+
+    def check_population(self, encoded: Encoded) -> None:
+        """Raise an InputError if the population lacks some rows of the table."""
+        if encoded.population is not None:
+            assert isinstance(self.source, PopulationCounter)
+            self.of(encoded)
+            check_population(encoded, self.source.count_beyond(*shared_tuples(encoded)))
 
     def completed(self, encoded: Encoded) -> Encoded:
         """Return the table with what its rows do not show: the largest personal k beside each value, and people."""

@@ -8,15 +8,13 @@ Dictionaries of single columns are in memory.
 from __future__ import annotations
 
 import pickle
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, count
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,24 +25,33 @@ from shoal.methods.shoaling.grouping import no_groups
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
+from shoal.release.counted_tables.duck_suppression import DuckHeld
 from shoal.release.counted_tables.filed_groups import DuckFound
 from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch
+from shoal.release.counted_tables.section_suppression import HeldGroups, SectionSuppression
 from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.dealing import Engine, load_codes, slices
 from shoal.tables.sources.duck.people import load_people
 from shoal.tables.sources.duck_session import DuckSession
 from shoal.tables.values.people import People
+from shoal.tables.watch import pooled
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["DuckSearcher"]
 
-POLL_SECONDS = 0.1
-
 Counts = NDArray[np.int64]
 Codes = NDArray[np.int32]
+Outcome = SectionGroups | HeldGroups | InfeasibleError
+
+
+class Taker(Protocol):
+    """Takes what is found in sections, one after another."""
+
+    def add(self, tuples: pl.DataFrame, groups: Any) -> None:
+        """Take the packed tuples or units of the next section, and its groups."""
 
 
 class _Units(NamedTuple):
@@ -157,6 +164,21 @@ class DuckSearcher:
         found = self._engine.session.fetch(query).sort(keys)
         return found.select(keys).to_numpy().astype(np.int32), found["n"].to_numpy().astype(np.int64)
 
+    def count_beyond(self, tuples: Codes, rows: Counts) -> int:
+        """Count the rows of the table that are not among some rows, given as distinct tuples of codes."""
+        import polars as pl
+
+        cards = self._packing.cards[: self._packing.n_keys]
+        inside = (tuples < np.array(cards)).all(axis=1)
+        keys, joined = self._packing.key_names, ", ".join(self._packing.key_names)
+        packed = Packing.of(cards).pack(list(tuples[inside].T))
+        self._engine.session.load("known", pl.DataFrame(dict(zip(keys, packed, strict=True)) | {"n": rows[inside]}))
+        own = f"(select {joined}, sum(n) as n from section group by {joined})"
+        beyond = "sum(greatest(own.n - coalesce(known.n, 0), 0))"
+        return int(
+            self._engine.session.ask(f"select {beyond} from {own} as own left join known using ({joined})")[0][0]
+        )
+
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""
         packing = self._packing
@@ -179,23 +201,34 @@ class DuckSearcher:
         """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
         session, packing = self._engine.session, self._packing
         n_cells = sum(len(codes) for _, codes in self._counted[0].values())
-        self._engine.check_sections(n_cells, min(self._n_units, search.whole.n_rows // search.plan.k))
+        n_rows, n_groups = search.whole.n_rows, min(self._n_units, search.whole.n_rows // search.plan.k)
+        n_pairs = packing.n_keys * min(n_rows, self._n_units + n_groups) if search.center else 0
+        self._engine.check_sections(n_cells, n_groups, n_pairs)
         for movement in search.moves:
             movement.prepare()
         whole = _Section(session, packing, search.plan, "section", self._n_units, count())
         tree = cut_by(whole, lambda histograms: search.plan.cuts(histograms, largest), largest, _Section.allows)
         again = partial(_search_again, search, largest, self._counted)
         found = DuckFound(self._engine, packing, again, by_person=search.by_person)
+        if not search.most:
+            self._search_into(found, search, tree)
+            return found
+        held = DuckHeld(self._engine, SectionSuppression(search, packing))
+        self._search_into(held, search, tree)
+        held.show(found)
+        return found
+
+    def _search_into(self, found: Taker, search: SectionSearch, tree: Tree[_Section]) -> None:
+        """Search all sections, and hand over what is found in each, in order."""
         if search.plan.may_fail:
             self._search_tree(search, tree, found)
-            return found
+            return
         for frame, groups in self._searched(search, _leaves(tree), drop=True):
             if isinstance(groups, InfeasibleError):
                 raise groups
             found.add(frame, groups)
-        return found
 
-    def _search_tree(self, search: SectionSearch, tree: Tree[_Section], found: DuckFound) -> None:
+    def _search_tree(self, search: SectionSearch, tree: Tree[_Section], found: Taker) -> None:
         """Search sections; where one has no groups that pass, the section that it was cut from.
 
         Raises:
@@ -204,10 +237,10 @@ class DuckSearcher:
         import polars as pl
 
         session, numbers = self._engine.session, count()
-        if search.by_units:
+        if search.by_units or search.by_population:
             tree = tree.whole_where(lambda section: search.fails(*_Units.of(section.fetch(), self._packing)))
 
-        def kept(outcome: SectionGroups | InfeasibleError) -> Path | InfeasibleError:
+        def kept(outcome: Outcome) -> Path | InfeasibleError:
             if isinstance(outcome, InfeasibleError):
                 return outcome
             path = session.folder / f"section-{next(numbers):06}.parquet"
@@ -229,7 +262,7 @@ class DuckSearcher:
 
         is_passing = True
         for section, path in tree.work(work):
-            groups: SectionGroups = pickle.loads(pl.read_parquet(path, glob=False)["groups"][0])
+            groups: SectionGroups | HeldGroups = pickle.loads(pl.read_parquet(path, glob=False)["groups"][0])
             found.add(section.fetch(drop=True).drop("n"), groups)
             is_passing &= groups.passing
         for path in session.folder.glob("section-*.parquet"):
@@ -239,7 +272,7 @@ class DuckSearcher:
 
     def _searched(
         self, search: SectionSearch, sections: Sequence[_Section], first: int = 0, *, drop: bool = False
-    ) -> Iterator[tuple[pl.DataFrame, SectionGroups | InfeasibleError]]:
+    ) -> Iterator[tuple[pl.DataFrame, Outcome]]:
         """Search sections in a pool of threads; yield the tuples or units of each, in order, and what was found.
 
         Args:
@@ -251,38 +284,20 @@ class DuckSearcher:
         watch, packing, stopped = self._engine.session.watch, self._packing, Event()
         watched = replace(search.run, cancelled=lambda: stopped.is_set() or watch.cancelled())
         search = replace(search, run=watched)
-        pending: deque[tuple[pl.DataFrame, Future[SectionGroups | InfeasibleError]]] = deque()
-        n_done = 0
+        suppression = SectionSuppression(search, packing)
 
-        def task(units: _Units, number: int) -> SectionGroups | InfeasibleError:
+        def task(frame: pl.DataFrame, number: int) -> tuple[pl.DataFrame, Outcome]:
+            units = _Units.of(frame, packing)
             try:
-                return search.group(units.tuples, units.counts, number, units.beside if search.by_units else None)
+                if search.most:
+                    return frame, suppression.hold(frame, number)
+                beside = units.beside if search.by_units else None
+                return frame.drop("n"), search.group(units.tuples, units.counts, number, beside)
             except InfeasibleError as error:
-                return error
+                return frame, error
 
-        def take() -> tuple[pl.DataFrame, SectionGroups | InfeasibleError]:
-            nonlocal n_done
-            frame, future = pending.popleft()
-            while not future.done():
-                wait([future], POLL_SECONDS)
-                watch.check()
-            n_done += 1
-            watch.progress(n_done / len(sections))
-            return frame, future.result()
-
-        with ThreadPoolExecutor(max_workers=max(1, self._engine.threads)) as pool:
-            try:
-                for number, section in enumerate(sections, first):
-                    frame = section.fetch(drop=drop)
-                    pending.append((frame.drop("n"), pool.submit(task, _Units.of(frame, packing), number)))
-                    if len(pending) > self._engine.threads:
-                        yield take()
-                while pending:
-                    yield take()
-            except BaseException:
-                stopped.set()
-                pool.shutdown(cancel_futures=True)
-                raise
+        jobs = (partial(task, section.fetch(drop=drop), number) for number, section in enumerate(sections, first))
+        return pooled(jobs, len(sections), self._engine.threads, watch, stopped)
 
 
 def _search_again(

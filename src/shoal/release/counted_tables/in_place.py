@@ -7,7 +7,7 @@ on several columns at once is counted by the engine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
@@ -17,21 +17,25 @@ from numpy.typing import NDArray
 
 from shoal.encoding.ends import EXACT, Movement, movements
 from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
-from shoal.errors import InfeasibleError, InputError
+from shoal.errors import InfeasibleError, InputError, Note
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
 from shoal.methods.registry import DEFAULT
 from shoal.methods.shoaling.problem import Extent
+from shoal.methods.suppression.leaving import IN_SECTIONS
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import Singled
 from shoal.models import Basis
 from shoal.release.cells.show import JointGroups, Shown, make_release
-from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
+from shoal.release.counted_tables.centered import Centered, stand_in_centers, text_ranks
+from shoal.release.counted_tables.code_counts import CodeCounts, Judged, PopulationCounter, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck_search import DuckSearcher
+from shoal.release.counted_tables.outliers import Outliers
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.counted_tables.sectioning import SECTIONINGS
+from shoal.release.counted_tables.targets import twins_in
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
 from shoal.report.public import JointFigures, public_column
@@ -49,7 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "InPlace", "Searcher", "cells_of", "couple", "plan_in_place"]
 
-IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K})  # what judges a group by itself
+IN_REACH = IN_SECTIONS | {Basis.POPULATION}  # what judges a group by itself
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
 
 
@@ -116,16 +120,17 @@ class InPlace:
         plan.run.stage("measuring")
         groups = _Measured(found)
         shown = _show(plan, found, groups, self.search.moves)
-        table = replace(plan.table, frame=plan.table.frame.select([c.name for c in shown.schema.qi]))
-        release = make_release(table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
-        release = replace(release, schema=plan.schema, settings=self.job.settings, encoded=None, entries=None)
+        table = replace(plan.table, frame=plan.table.frame.select([c.name for c in shown.schema.qi]), _factors={})
+        release = make_release(table, plan.request, plan.models, shown, plan.population, plan.notes, plan.run.weights)
+        release = replace(release, schema=plan.schema, settings=self.job.settings)
+        release = replace(release, encoded=None, entries=None, groups=None)
         if isinstance(found, Judged):
             check_bans(plan.method, found.verdicts)
             release = replace(release, rules=found.verdicts)
         dealing = release.recoding
         assert isinstance(dealing, Dealing)
-        ranks, exact, starred = [], [], []
-        for column, cells in zip(plan.schema.qi, shown.partition.cells, strict=True):
+        ranks, exact, starred = text_ranks(dealing, len(plan.schema.qi)) if shown.centers else ([], [], [])
+        for column, cells in zip(plan.schema.qi, shown.partition.cells, strict=True) if not shown.centers else ():
             texts, of_groups = dealing.cells[column.name]
             rank = np.empty(len(cells.form), dtype=np.int32)
             rank[cells.index] = of_groups
@@ -137,7 +142,7 @@ class InPlace:
         recoding = replace(
             dealing,
             codes={**dealing.codes, **coding_of(plan.encoded)[1]},
-            tuples=none.reshape(0, len(ranks)),
+            tuples=none.reshape(0, len(plan.schema.qi)),
             entries=(none, none.astype(np.int64), none),
             cells={name: (texts, none) for name, (texts, _) in dealing.cells.items()},
             searched=found.ranked(ranks),
@@ -147,7 +152,13 @@ class InPlace:
         return replace(release, recoding=recoding, joint=JointFigures(n_exact, n_starred, groups.sizes))
 
 
-def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
+def plan_in_place(
+    source: Source,
+    schema: Schema,
+    job: Job,
+    outliers: Outliers,
+    revealing: Callable[[], list[Note]] | None = None,
+) -> InPlace | None:
     """Plan a run whose sections the engine searches; None if it cannot, or if the table is a single section."""
     import polars as pl
 
@@ -160,6 +171,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     columns = searcher.count_columns(names)
     people = next((People(name, tuple(schema.missing)) for name in schema.names(Role.PERSON)), None)
     counts = CodeCounts.by(searcher, names, people)
+    outliers.recode()  # the plan recodes the stand-in itself
     most = prod([*(len(texts) for texts, _ in columns.values()), *counts.people_by.values()])
     if most <= sections.LARGEST_SECTION:
         return None
@@ -178,12 +190,16 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
             job.models,
             job.run,
             job.hierarchies,
+            job.settings.population_table(),
+            twins_of=twins_in(source, schema, job.request.target),
+            revealing=revealing,
             must_search=True,
             joint=counts,
         )
     except InputError as error:  # the rows of the stand-in are not those of the table
         raise error.without_rows() from None
     encoded, limits = plan.encoded, plan.run.limits
+    counts.check_population(encoded)
     if any(limit.most for limit in limits):  # a plan of sets lends single rows
         return None
     k = max(model.minimum_size for model in plan.models)
@@ -197,24 +213,37 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     refusal = counts.check_limits(plan) if limits else None
     check_models(method, encoded, plan.models)
     search = _plan_search(plan, Extent(found.units, found.tuples, people is not None))
-    if found.rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
+    # It may be released as it is.
+    if found.rarest >= k and not limits and not search.by_population and not counts.fail(search):
         return None
     return InPlace(plan, searcher, search, job, refusal, people)
 
 
 def _plan_search(plan: Plan, extent: Extent) -> SectionSearch:
     """Return what searches a section of a table of so many tuples or units."""
-    encoded, method, models = plan.encoded, plan.method, plan.models
-    run = Run(seed=plan.run.seed, weights=plan.run.weights, rules=plan.run.rules, limits=plan.run.limits)
+    encoded, method, models, given, request = plan.encoded, plan.method, plan.models, plan.run, plan.request
+    run = Run(seed=given.seed, weights=given.weights, rules=given.rules, limits=given.limits, twins=given.twins)
     sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
     whole = replace(encoded, dictionaries=(), others={}, counted=(), sensitive=sensitive)
-    schema, ends, own_k = plan.schema, plan.request.ends or "", plan.request.k
-    moves = movements(whole, schema, ends or EXACT, own_k)
+    moves = movements(whole, plan.schema, request.ends or EXACT, request.k)
     if extent.by_person:  # later, nobody may be there to count people
         for move in moves:
             move.prepare()
-    section = SECTIONINGS[method.name].of(method, encoded, models, run, extent)
-    return SectionSearch(method, section, whole, models, run, schema, ends, own_k, moves, extent.by_person)
+    return SectionSearch(
+        method,
+        SECTIONINGS[method.name].of(method, encoded, models, run, extent),
+        whole,
+        models,
+        run,
+        plan.schema,
+        request.ends or "",
+        request.k,
+        moves,
+        by_person=extent.by_person,
+        most=given.most_suppressed(encoded.n_rows),
+        center=request.center if request.has_centers else "",
+        spread=request.spread,
+    )
 
 
 def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
@@ -227,9 +256,16 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     is_ours, by_person = method.name == DEFAULT, bool(schema.names(Role.PERSON))
     if (is_limited and (by_person or not is_ours)) or (by_person and not is_ours):
         return False
-    if any(model.basis not in IN_SECTIONS for model in job.models):
+    if any(model.basis not in IN_REACH for model in job.models):
         return False
-    if request.suppression_limit or request.target or request.has_centers or request.bound:
+    by_population = job.settings.population is not None
+    if by_population and (by_person or not is_ours or not isinstance(source, PopulationCounter)):
+        return False
+    if request.bound or (request.has_centers and by_person):
+        return False
+    # Rows leave before the search, or groups are not judged or shown by themselves.
+    alone = is_ours and not (is_limited or by_person or by_population or request.has_centers)
+    if request.suppression_limit and (not alone or schema.names(Role.PERSONAL_K)):
         return False
     tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
     beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights
@@ -304,7 +340,10 @@ def _show(plan: Plan, found: Found, groups: _Measured, moves: tuple[Movement, ..
     """Return the cells of all groups over a stand-in of the table and the release together."""
     encoded = plan.encoded
     histograms, shown = encoded.histograms, [rows for _, rows in found.cells]
-    places, weights = couple([*histograms, *shown])
+    n_left_out = encoded.n_rows - int(shown[0].sum())
+    of_centers = found.shown if plan.request.has_centers and isinstance(found, Centered) else []
+    of_cells = [np.append(rows, n_left_out) for rows in shown]
+    places, weights = couple([*histograms, *of_cells, *(rows for _, rows in of_centers)])
     codes = np.column_stack(places[: len(histograms)]).astype(np.int32)
     tuples, of_rows = np.unique(codes, axis=0, return_inverse=True)
     row_tuple: NDArray[np.int32] = of_rows.reshape(-1).astype(np.int32)
@@ -319,10 +358,15 @@ def _show(plan: Plan, found: Found, groups: _Measured, moves: tuple[Movement, ..
         others={},
         counted=(),
     )
+    kept = places[len(histograms)] < len(shown[0])  # rows that are left out come last in every column
     cells = tuple(
-        replace(cells_of(keys), index=place.astype(np.int32))
-        for (keys, _), place in zip(found.cells, places[len(histograms) :], strict=True)
+        replace(cells_of(keys), index=place[kept].astype(np.int32))
+        for (keys, _), place in zip(found.cells, places[len(histograms) :], strict=False)
     )
-    partition = Partition(Entries(row_tuple, weights, every), cells, weights=weights)
+    labels = np.where(kept, every, -1).astype(np.int32)
+    partition = Partition(Entries(row_tuple, weights, labels), cells, weights=weights)
     schema = replace(plan.schema, columns=tuple(plan.schema.qi))
-    return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), groups, moves)
+    rules, centers = compile_rules(plan.run.rules, encoded.attributes), None
+    if isinstance(found, Centered) and of_centers:
+        centers = stand_in_centers(found, places[len(histograms) + len(shown) :], schema, plan.request)
+    return Shown(schema, table, partition, rules, groups, moves, centers)

@@ -11,6 +11,7 @@ from shoal.errors import InputError, InternalError, Note, UsageError, setting
 from shoal.methods.base import Method
 from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.full_domain.levels import CountedTable
+from shoal.methods.full_domain.sampling import Drawable, draw_from, find_sampling
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.registry import info_of
 from shoal.methods.shoaling.search import Shoaling
@@ -19,8 +20,12 @@ from shoal.profile.rare_values import check_seen, missing_or_alike
 from shoal.release.cells.centers import spread_name
 from shoal.release.counted_tables.dealing import works_on_counts
 from shoal.release.counted_tables.in_place import plan_in_place
+from shoal.release.counted_tables.outliers import Outliers, Recoder, find_outliers
+from shoal.release.counted_tables.targets import twins_in
 from shoal.release.make import anonymize_table
+from shoal.release.preconditions import check_target
 from shoal.release.release import Release, Request
+from shoal.release.revealing import revealing_in
 from shoal.schema import INPUT, Role, Schema
 from shoal.tables.sources.base import Dealing, GroupCounter, Recoding, Source
 from shoal.tables.table import RankedTable, Table
@@ -43,6 +48,8 @@ def needs_rows(
     *,
     deals: bool = False,
     lays_out: bool = False,
+    recodes: bool = False,
+    draws: bool = False,
 ) -> str | None:
     """Return why a run needs the rows themselves; None if counts are enough.
 
@@ -52,21 +59,25 @@ def needs_rows(
         schema: The columns.
         request: What the user requested.
         deals: Whether the source can deal the rows of a tuple to several groups.
-        lays_out: Whether it can then write a file with any layout.
+        lays_out: Whether it can then write a file with any layout, and its gate can count a population.
+        recodes: Whether the source can show other cells in the place of outliers.
+        draws: Whether the source can go on with a sample of its rows.
     """
     is_full_domain = isinstance(method, FullDomain)
-    if not is_full_domain and (reason := _obstacle(method, models, schema, deals=deals)):
+    known = DEALT | {Basis.POPULATION} if lays_out else DEALT
+    if not is_full_domain and (reason := _obstacle(method, models, schema, known, deals=deals)):
         return reason
-    if is_full_domain and (row_models := [model for model in models if model.basis not in ON_COUNTS]):
+    on_levels = ON_COUNTS | {Basis.SAMPLE} if draws else ON_COUNTS
+    if is_full_domain and (row_models := [model for model in models if model.basis not in on_levels]):
         return f"{row_models[0].describe()} depends on rows"
     if is_full_domain and (schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)):
         return "a column of people or of personal k is read row by row"
-    if coded := [column.name for column in schema.released if column.codings]:
+    coded = [column.name for column in schema.released if column.codings]
+    if coded and not recodes:
         return f"{setting('recode')} of column {coded[0]!r} depends on rows"
     if is_full_domain and (limited := [column.name for column in schema.qi if any(column.limits)]):
         return f"a limit of column {limited[0]!r} depends on rows"
     options = {
-        setting("target", request.target): request.target is not None,
         setting("ends", request.ends): is_full_domain and request.ends not in (None, EXACT),
     }
     if is_full_domain or not lays_out:
@@ -80,13 +91,15 @@ def needs_rows(
     return next((f"{option} depends on rows" for option, is_set in options.items() if is_set), None)
 
 
-def _obstacle(method: Method, models: Sequence[PrivacyModel], schema: Schema, *, deals: bool) -> str | None:
+def _obstacle(
+    method: Method, models: Sequence[PrivacyModel], schema: Schema, known: frozenset[Basis], *, deals: bool
+) -> str | None:
     """Return why a method that groups rows cannot group counted ones; None if it can."""
     if not deals:
         return f"method {method.name!r} groups rows"
     if info_of(method.name) is None:
         return f"method {method.name!r} is not one of our own and groups rows"
-    if beyond := [model for model in models if model.basis not in DEALT or not has_judge(model.spec())]:
+    if beyond := [model for model in models if model.basis not in known or not has_judge(model.spec())]:
         return f"{beyond[0].describe()} beside method {method.name!r} depends on rows"
     tells_apart = any(model.columns for model in models) or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
     by_tuples = isinstance(method, Shoaling) or (isinstance(method, Mondrian) and method.variant != "relaxed")
@@ -100,7 +113,9 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
     request, method, models, run = job.request, job.method, job.models, job.run
     dealer = source.dealer()
     lays_out = dealer is not None and dealer.lays_out
-    if reason := needs_rows(method, models, schema, request, deals=dealer is not None, lays_out=lays_out):
+    can = {"deals": dealer is not None, "lays_out": lays_out, "recodes": isinstance(source, Recoder)}
+    can["draws"] = isinstance(source, Drawable) and source.path is not None  # the rows of a file keep their places
+    if reason := needs_rows(method, models, schema, request, **can):
         raise UsageError(
             f"{source.place}: {reason}, which needs the rows in memory. Use {setting('engine', 'memory')}, or leave it "
             "out."
@@ -110,31 +125,43 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
             f"{source.place}: method {method.name!r} groups rows; {setting('roll_up', 'database')} is for full-domain "
             "methods. Leave it out, or choose one of them."
         )
+    check_target(request, schema, method)
     run.stage("counting")
     source.check([column.name for column in schema.released])
-    if (in_place := plan_in_place(source, schema, job)) is not None:
+    sampling = find_sampling(models)
+    if sampling is not None and isinstance(source, Drawable):
+        source.take(draw_from(source, sampling.share, job.key))
+    outliers = find_outliers(source, schema, request, models)
+    schema = outliers.schema
+    revealing = revealing_in(source, schema)
+    if (in_place := plan_in_place(source, schema, job, outliers, revealing)) is not None:
         notes = _look_at_columns(source, schema, job, in_place.n_rows)
-        return _completed(in_place.release(), source, schema, job, notes)
+        return _completed(in_place.release(), outliers, job, notes)
+    outliers.recode(back=True)
     more = [*(name for model in models for name in model.columns), *schema.names(Role.PERSON)]
     table = count_table(source, schema, tuple(dict.fromkeys([*more, *schema.names(Role.PERSONAL_K)])))
+    outliers.recode()
     run.check()
     if dealer is not None:
         held_back = schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
         plain = not request.suppression_limit and not held_back and not any(any(c.limits) for c in schema.qi)
         n_rows = 0 if works_on_counts(method, models, plain=plain) else table.n_rows
-        dealer.check_room(table.height, len(table.names), n_rows)
+        n_pairs = len(schema.qi) * table.n_rows if request.has_centers else 0
+        dealer.check_room(table.height, len(table.names), n_rows, min(n_pairs, 2 * len(schema.qi) * table.height))
     notes = _look_at_columns(source, schema, job, table.n_rows)
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in table.names))
     accepted = tuple(name for name in request.accept_unique if name in table.names)
     try:
         if job.roll_up == "database" and isinstance(source, GroupCounter):
-            run = replace(run, table=CountedTable(source, table.frame))
-        release = anonymize_table(
-            table, narrow, replace(request, accept_unique=accepted), method, models, run, job.hierarchies
-        )
+            run = replace(run, table=CountedTable(source, outliers.recoded(table).frame))
+        request = replace(request, accept_unique=accepted)
+        people = job.settings.population_table()
+        twins_of = twins_in(source, schema, request.target)
+        given = job.hierarchies, people, None, job.key, twins_of, sampling is not None, revealing
+        release = anonymize_table(table, narrow, request, method, models, run, *given)
     except InputError as error:  # the row of a count is not a row of the table
         raise error.without_rows() from None
-    return _completed(release, source, schema, job, notes)
+    return _completed(release, outliers, job, notes)
 
 
 def _look_at_columns(source: Source, schema: Schema, job: Job, n_rows: int) -> list[Note]:
@@ -150,19 +177,20 @@ def _look_at_columns(source: Source, schema: Schema, job: Job, n_rows: int) -> l
     )
 
 
-def _completed(release: Release, source: Source, schema: Schema, job: Job, notes: Sequence[Note]) -> Release:
+def _completed(release: Release, outliers: Outliers, job: Job, notes: Sequence[Note]) -> Release:
     """Return the release of counted columns as that of the whole table."""
+    first = (*outliers.source.notes, *outliers.notes, *notes)  # in the order of a run in memory
     columns = {column.name: column for column in release.schema.columns}
     release = replace(
         release,
-        source=source,
-        schema=schema.with_columns(columns),
+        source=outliers.source,
+        schema=outliers.schema.with_columns(columns),
         request=replace(release.request, accept_unique=job.request.accept_unique),
-        notes=tuple(dict.fromkeys((*release.notes, *notes))),
+        notes=tuple(dict.fromkeys((*first, *release.notes))),
     )
     if isinstance(release.recoding, Dealing):
         return replace(release, recoding=replace(release.recoding, names=_dealt_names(release)))
-    return replace(release, recoding=_recoding(release))
+    return replace(release, recoding=_recoding(release, outliers))
 
 
 def _dealt_names(release: Release) -> tuple[str, ...]:
@@ -179,15 +207,15 @@ def count_table(source: Source, schema: Schema, extra_columns: Sequence[str] = (
     return RankedTable(counted.factors, counted.counts, source.notes, source.dialect)
 
 
-def _recoding(release: Release) -> Recoding:
+def _recoding(release: Release, outliers: Outliers) -> Recoding:
     """Derive the released text of each cell from the distinct rows before and after."""
     import polars as pl
 
-    rows = pl.Series(release.source_rows)
+    rows, before = pl.Series(release.source_rows), outliers.recoded(release.original)
     names = [column.name for column in release.schema.qi]
     maps = {}
     for name in names:
-        cells = release.original.frame[name].gather(rows)
+        cells = before.frame[name].gather(rows)
         pairs = pl.DataFrame({"cell": cells, "label": release.text[name]}).unique().sort("cell")
         maps[name] = dict(pairs.iter_rows())
         if len(maps[name]) != pairs.height:

@@ -18,13 +18,14 @@ from shoal.errors import InfeasibleError
 from shoal.methods.base import Method, Run, check_models, failing_groups
 from shoal.metrics.singled import Singled, look_for_singled
 from shoal.metrics.variance import Axis, axes_of, sum_of_squares
-from shoal.models import PrivacyModel
+from shoal.models import Basis, PrivacyModel
+from shoal.release.cells.centers import center_texts
 from shoal.release.cells.limits import check_limits
 from shoal.release.counted_tables.sectioning import Sectioning
 from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import Schema
 
-__all__ = ["SectionGroups", "SectionSearch", "added_verdicts", "cell_keys"]
+__all__ = ["SectionGroups", "SectionSearch", "added_verdicts", "cell_keys", "unit_entries"]
 
 
 class SectionGroups(NamedTuple):
@@ -35,22 +36,28 @@ class SectionGroups(NamedTuple):
         rows: The number of its rows.
         places: The number of rows of its tuple or unit that are dealt before them.
         several: Whether its tuple or unit has several entries.
-        cells: For each attribute, the key of the cell that it shows.
+        kept: Whether its rows are released.
+        cells: For each attribute, the key of the cell that it shows; empty if its rows are not released.
         sse: The share of the section in the sum of squares of the table.
         singled: What the cells show of single rows.
         verdicts: How the groups keep each rule.
         passing: Whether all groups pass the models; a search under a model that is not closed may find others.
+        shown: With centres, for each attribute and then for the spread of each, the text that it shows.
+        groups: The number of its group in the section.
     """
 
     tuples: NDArray[np.int32]
     rows: NDArray[np.int64]
     places: NDArray[np.int64]
     several: NDArray[np.bool_]
+    kept: NDArray[np.bool_]
     cells: list[NDArray[np.object_]]
     sse: float
     singled: Singled
     verdicts: tuple[RuleVerdict, ...] = ()
     passing: bool = True
+    shown: Sequence[NDArray[np.object_]] = ()
+    groups: NDArray[np.int32] = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,9 @@ class SectionSearch:
         k: How many rows must share an end.
         moves: How the ends of ranges move.
         by_person: Whether people tell the rows of a tuple apart as well.
+        most: How many rows of the whole table may be suppressed.
+        center: "mean" or "median" if groups show their centres; otherwise empty.
+        spread: Whether they show the spread around them, too.
     """
 
     method: Method
@@ -80,6 +90,9 @@ class SectionSearch:
     k: int
     moves: tuple[Movement, ...]
     by_person: bool = False
+    most: int = 0
+    center: str = ""
+    spread: bool = False
 
     @cached_property
     def axes(self) -> list[Axis]:
@@ -91,17 +104,27 @@ class SectionSearch:
         """Whether models or people tell the rows of a tuple apart: units are then counted, cut and searched."""
         return bool(self.whole.sensitive) or self.whole.personal_k is not None or self.by_person
 
+    @property
+    def by_population(self) -> bool:
+        """Whether models compare groups with a population."""
+        return any(model.basis is Basis.POPULATION for model in self.models)
+
+    @property
+    def row_by_row(self) -> bool:
+        """Whether the rows of a section are searched one by one."""
+        return self.by_units or self.by_population or bool(self.run.limits)
+
     def fails(self, tuples: NDArray[np.int32], beside: NDArray[np.int32], counts: NDArray[np.int64]) -> bool:
         """Say whether no grouping of a section can pass the models; the arguments are those of `group`."""
         try:
-            check_models(self.method, self._part(tuples, beside, counts), self.models)
+            check_models(self.method, self.part(tuples, beside, counts), self.models)
         except InfeasibleError:
             return True
         return False
 
     def meets(self, tuples: NDArray[np.int32], beside: NDArray[np.int32], counts: NDArray[np.int64]) -> bool:
         """Say whether every tuple passes the models as a group by itself; the arguments are those of `group`."""
-        part = self._part(tuples, beside, counts)
+        part = self.part(tuples, beside, counts)
         return not failing_groups(part, self.models, part.row_tuple).any()
 
     def group(
@@ -123,13 +146,32 @@ class SectionSearch:
         Raises:
             InfeasibleError: No groups that pass were found; search the section that this one was cut from.
         """
-        part = self._part(tuples, beside, counts)
+        part = self.part(tuples, beside, counts)
+        searched = one_by_one(part) if self.row_by_row else part
+        return self.show(part, searched, self.find_groups(searched, number))
+
+    def find_groups(self, searched: Encoded, number: int) -> Entries | NDArray[np.int32]:
+        """Return the groups of a section, or of some of its rows: entries, or the group of each canonical row.
+
+        Raises:
+            InfeasibleError: No groups that pass were found.
+        """
+        return self.plan.group(searched, self.models, self.run, number)
+
+    def passes(self, searched: Encoded, groups: Entries | NDArray[np.int32]) -> bool:
+        """Say whether groups pass the models; under closed ones, those that were found do."""
+        closed = all(model.closed for model in self.models) and not self.run.limits
+        return closed or not failing_groups(searched, self.models, groups).any()
+
+    def show(self, part: Encoded, searched: Encoded, groups: Entries | NDArray[np.int32]) -> SectionGroups:
+        """Return the groups of a section with their cells.
+
+        Args:
+            part: The section, counted.
+            searched: The same, or its rows one by one.
+            groups: Entries, or the group of each canonical row of `searched`; -1 for rows that are not released.
+        """
         limits = self.run.limits
-        row_by_row = self.by_units or bool(limits)
-        searched = one_by_one(part) if row_by_row else part
-        groups = self.plan.group(searched, self.models, self.run, number)
-        closed = all(model.closed for model in self.models) and not limits
-        passing = closed or not failing_groups(searched, self.models, groups).any()
         partition = tight_partition(searched, groups)
         entries = partition.entries
         if limits:
@@ -139,7 +181,8 @@ class SectionSearch:
         rules = compile_rules(self.run.rules, part.attributes)
         choice = self.ends or EXACT
         ends = release_ends(self.whole, partition, self.schema, choice, k=self.k, apart=rules.banned, moves=self.moves)
-        dealt = _unit_entries(part, partition) if row_by_row else entries
+        dealt = unit_entries(part, partition.labels) if self.row_by_row else entries
+        kept = dealt.groups >= 0
         first = np.diff(dealt.tuples, prepend=-1) != 0
         place = np.cumsum(dealt.rows) - dealt.rows
         sizes = np.diff(np.flatnonzero(first), append=len(first))
@@ -148,14 +191,26 @@ class SectionSearch:
             dealt.rows,
             place - np.repeat(place[first], sizes),
             np.repeat(sizes > 1, sizes),
-            [cell_keys(cells)[cells.index[dealt.groups]] for cells in partition.cells],
+            kept,
+            [np.where(kept, cell_keys(cells)[cells.index[dealt.groups]], "") for cells in partition.cells],
             sum_of_squares(searched, entries, weights, self.whole, self.axes),
             look_for_singled(searched, partition, ends, self.k, weights, self.whole),
             judge_rules(self.run.rules, part.attributes, part.tuples[entries.tuples], entries.groups, entries.rows),
-            passing,
+            self.passes(searched, groups),
+            [texts[dealt.groups] for texts in self._centers(searched, partition)],
+            dealt.groups,
         )
 
-    def _part(self, tuples: NDArray[np.int32], beside: NDArray[np.int32] | None, counts: NDArray[np.int64]) -> Encoded:
+    def _centers(self, part: Encoded, partition: Partition) -> list[NDArray[np.object_]]:
+        """Return what groups show, column after column, if they show their centres."""
+        if not self.center:
+            return []
+        centers, spread = center_texts(
+            part, partition, center=self.center, spread=self.spread, k=self.k, whole=self.whole
+        )
+        return [np.array(texts, dtype=object) for texts in (*centers.values(), *spread.values())]
+
+    def part(self, tuples: NDArray[np.int32], beside: NDArray[np.int32] | None, counts: NDArray[np.int64]) -> Encoded:
         """Return a section as a counted table, one row for each of its tuples or units."""
         every = np.arange(len(tuples), dtype=np.int64)
         if beside is None:
@@ -180,10 +235,9 @@ class SectionSearch:
         )
 
 
-def _unit_entries(part: Encoded, partition: Partition) -> Entries:
-    """Return the entries of units, each a row of a counted table whose rows were grouped one by one."""
-    assert part.weights is not None
-    units, labels = np.repeat(np.arange(len(part.order), dtype=np.int32), part.weights), partition.labels
+def unit_entries(part: Encoded, labels: NDArray[np.int32]) -> Entries:
+    """Return the entries of units, each a row of a counted table; labels: the group of each row, one by one."""
+    units = np.repeat(np.arange(len(part.order), dtype=np.int32), part.row_weights)
     begins = np.ones(len(units), dtype=bool)
     begins[1:] = (units[1:] != units[:-1]) | (labels[1:] != labels[:-1])
     starts = np.flatnonzero(begins)

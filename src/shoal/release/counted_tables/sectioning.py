@@ -148,6 +148,7 @@ class ShoalingSections:
         pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
         effort = suited(EFFORTS[method.effort], pricing.prices, extent)
         may_fail = bool(encoded.sensitive or run.limits) or encoded.personal_k is not None or extent.by_person
+        may_fail = may_fail or any(model.basis is Basis.POPULATION for model in models)
         return cls(method, SectionPlan(pricing, Distributions.of(encoded), effort, k, 1), may_fail)
 
     @property

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import Singled, added_figures
-from shoal.release.counted_tables.section_search import added_verdicts
+from shoal.release.counted_tables.section_search import SectionGroups, added_verdicts
 from shoal.rules import RuleVerdict
 from shoal.spark.counting import added_up
 from shoal.spark.jobs import kernel_of_batches, polars_of
@@ -35,6 +35,16 @@ class SectionFacts(NamedTuple):
     verdicts: tuple[RuleVerdict, ...]
     passing: bool
 
+    @classmethod
+    def of(cls, groups: SectionGroups) -> SectionFacts:
+        """Return what the driver hears of groups with their cells."""
+        return cls(groups.sse, groups.singled, groups.verdicts, groups.passing)
+
+    @classmethod
+    def of_held(cls, *, passing: bool) -> SectionFacts:
+        """Return what the driver hears of groups that rows may leave."""
+        return cls(0.0, Singled(), (), passing)
+
 
 @dataclass(frozen=True)
 class SearchedGroups:
@@ -44,11 +54,19 @@ class SearchedGroups:
         packing: How tuples or units are packed.
         entries: The packed tuple or unit, several, place, rows and ranks of each entry.
         people: The codes of people, if units are told apart by them.
+        left_out: The packed tuple or unit, several and place of entries whose rows are not released; None if there are
+            none.
     """
 
     packing: Packing
     entries: DataFrame
     people: CodedPeople | None = None
+    left_out: DataFrame | None = None
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some rows are not released."""
+        return self.left_out is not None
 
 
 @dataclass(frozen=True)
@@ -63,6 +81,7 @@ class SparkFound:
     verdicts: tuple[RuleVerdict, ...]
     run: Run
     people: CodedPeople | None = None
+    left_out: DataFrame | None = None
 
     @classmethod
     def of(
@@ -143,7 +162,7 @@ class SparkFound:
     def ranked(self, ranks: Sequence[NDArray[np.int32]]) -> SearchedGroups:
         """Return the groups with the ranks of their cells."""
         entries = self._mapped(ranks, {}, [*self.packing.names, "several", "place"])
-        return SearchedGroups(self.packing, entries, self.people)
+        return SearchedGroups(self.packing, entries, self.people, self.left_out)
 
     def _mapped(
         self, ranks: Sequence[NDArray[np.int32]], flags: Mapping[str, Sequence[NDArray[np.bool_]]], kept: list[str]

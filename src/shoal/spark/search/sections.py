@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import pickle
 from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -13,9 +11,20 @@ import numpy as np
 from shoal.errors import InfeasibleError
 from shoal.methods.shoaling.grouping import no_groups
 from shoal.release.counted_tables.section_search import SectionSearch
-from shoal.spark.jobs import batches, kernel_of_batches, polars_of
+from shoal.release.counted_tables.section_suppression import SectionSuppression
+from shoal.spark.jobs import kernel_of_batches, polars_of
 from shoal.spark.search.cutting import Cuts, Run, cut_tuples
+from shoal.spark.search.entries import (
+    arrow_of,
+    entries_of,
+    held_columns,
+    reported,
+    reports_of,
+    schema_of,
+    shown_columns,
+)
 from shoal.spark.search.found import SectionFacts, SparkFound
+from shoal.spark.search.suppression import SparkHeld
 from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:
@@ -59,10 +68,7 @@ def search_sections(
     while pending:
         found = _search(units, packing, search, cuts, pending)
         keep(found)
-        texts = run(lambda: found.where("facts is not null").select("facts").toArrow())  # noqa: B023 - run at once
-        outcomes: dict[int, SectionFacts | str] = dict(
-            pickle.loads(base64.b64decode(text)) for text in texts.column(0).to_pylist()
-        )
+        outcomes: dict[int, SectionFacts | str] = run(lambda: reports_of(found))  # noqa: B023 - run at once
         done |= {node: (found, each) for node, each in outcomes.items() if isinstance(each, SectionFacts)}
         failures = {node: each for node, each in outcomes.items() if isinstance(each, str)}
         if 0 in failures:
@@ -78,10 +84,13 @@ def search_sections(
         frame = done[node][0]
         by_frame.setdefault(id(frame), (frame, []))[1].append(node)
     parts = [
-        frame.where("facts is null").where(frame["section"].isin(nodes)).drop("facts", "section")
+        frame.where("facts is null").where(frame["section"].isin(nodes)).drop("facts")
         for frame, nodes in by_frame.values()
     ]
     entries = reduce(lambda one, other: one.unionByName(other), parts)
+    if search.most:
+        places = {node: numbers[node] for node in cuts.numbers()}
+        return SparkHeld(entries, SectionSuppression(search, packing), places, run, keep).show()
     facts = [each for _, each in order]
     groups: SparkFound = run(lambda: SparkFound.of(entries, facts, packing, packing.n_keys, run))
     return groups
@@ -113,7 +122,7 @@ def _join_failing(units: DataFrame, packing: Packing, search: SectionSearch, cut
         frame = _sorted(table, packing)
         codes, counts = packing.codes(frame), frame["n"].to_numpy().astype(np.int64)
         failing = search.fails(codes[:, : packing.n_keys], codes[:, packing.n_keys :], counts)
-        return _arrow(pl.DataFrame({"section": [int(frame["section"][0])], "failing": [int(failing)]}))
+        return arrow_of(pl.DataFrame({"section": [int(frame["section"][0])], "failing": [int(failing)]}))
 
     unseen = set(cuts.numbers())
     while unseen - {0}:
@@ -149,40 +158,28 @@ def _search(
     """Return the entries of sections, and what each reports as `facts`; numbers: that of each section, by its node."""
     from pyspark import StorageLevel
 
-    n_columns = packing.n_keys
+    suppression = SectionSuppression(search, packing)
+    kinds = held_columns(packing) if search.most else shown_columns(packing)
 
     def group(table: Any) -> Any:
-        import polars as pl
-
-        columns: dict[str, Any] = dict.fromkeys(packing.names, pl.Int64)
-        columns |= {"several": pl.Int32, "place": pl.Int64, "rows": pl.Int64}
-        columns |= {**dict.fromkeys((f"c{i}" for i in range(n_columns)), pl.String), "section": pl.Int32}
         frame = _sorted(table, packing)
         node = int(frame["section"][0])
-        codes, counts = packing.codes(frame), frame["n"].to_numpy().astype(np.int64)
-        tuples, beside = np.ascontiguousarray(codes[:, :n_columns]), codes[:, n_columns:]
         outcome: SectionFacts | str
         try:
-            found = search.group(tuples, counts, numbers[node], beside if search.by_units else None)
+            if search.most:
+                held = suppression.hold(frame, numbers[node])
+                entries, outcome = held.entries, SectionFacts.of_held(passing=held.passing)
+            else:
+                codes, counts = packing.codes(frame), frame["n"].to_numpy().astype(np.int64)
+                tuples, beside = np.ascontiguousarray(codes[:, : packing.n_keys]), codes[:, packing.n_keys :]
+                found = search.group(tuples, counts, numbers[node], beside if search.by_units else None)
+                entries, outcome = entries_of(frame.select(packing.names), found), SectionFacts.of(found)
         except InfeasibleError as error:
-            outcome, entries = error.text, pl.DataFrame(schema=columns)
-        else:
-            outcome = SectionFacts(found.sse, found.singled, found.verdicts, found.passing)
-            of_units = frame.select(packing.names)[found.tuples.astype(np.int64)]
-            entries = of_units.with_columns(
-                pl.Series("several", found.several.astype(np.int32)),
-                pl.Series("place", found.places),
-                pl.Series("rows", found.rows),
-                *(pl.Series(f"c{i}", keys.tolist(), dtype=pl.String) for i, keys in enumerate(found.cells)),
-                pl.lit(node, pl.Int32).alias("section"),
-            )
-        report = base64.b64encode(pickle.dumps((node, outcome))).decode()
-        return _arrow(pl.concat([entries, pl.DataFrame({"facts": [report]})], how="diagonal"))
+            return reported(None, node, error.text, kinds)
+        return reported(entries, node, outcome, kinds)
 
-    schema = [f"{name} bigint" for name in packing.names] + ["several int", "place bigint", "rows bigint"]
-    schema += [f"c{i} string" for i in range(n_columns)] + ["section int", "facts string"]
     placed = _placed(units, packing, search, cuts, set(numbers))
-    return placed.groupBy("section").applyInArrow(group, ", ".join(schema)).persist(StorageLevel.DISK_ONLY)
+    return placed.groupBy("section").applyInArrow(group, schema_of(kinds)).persist(StorageLevel.DISK_ONLY)
 
 
 def _placed(units: DataFrame, packing: Packing, search: SectionSearch, cuts: Cuts, nodes: set[int]) -> DataFrame:
@@ -207,10 +204,3 @@ def _sorted(table: Any, packing: Packing) -> pl.DataFrame:
     import polars as pl
 
     return pl.DataFrame(pl.from_arrow(table)).sort(packing.names)
-
-
-def _arrow(frame: pl.DataFrame) -> Any:
-    """Return a frame as Spark takes it from a task."""
-    import pyarrow as pa
-
-    return pa.Table.from_batches(batches([frame], max(1, frame.height)))

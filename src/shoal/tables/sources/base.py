@@ -180,6 +180,11 @@ class Dealing:
         """Those of them that are not released: people come before the k of rows."""
         return [name for name in self.keyed if name not in self.names][::-1]
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some rows are not released."""
+        return bool((self.entries[2] < 0).any() if self.searched is None else self.searched.leaves_out)
+
 
 class Gatherer(Protocol):
     """The distinct cells of a column that are too many for a list."""
@@ -369,13 +374,14 @@ class Dealer(Protocol):
     def deal(self, dealing: Dealing, path: Path) -> None:
         """Write the rows as CSV, sorted by their released cells."""
 
-    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int, n_pairs: int = 0) -> None:
         """Raise a FileError if a search does not fit into memory.
 
         Args:
             n_tuples: The number of distinct tuples.
             n_columns: The number of their columns.
             n_rows: The number of rows, if they are searched one by one; otherwise 0.
+            n_pairs: With centres, the largest number of pairs of a group and a value in it, over all columns.
         """
 
     def original(self, verifier: Verifier) -> Any:

@@ -60,10 +60,10 @@ class Engine(Protocol):
     def verify_table(self, verifier: Verifier) -> Any:
         """Have the verifier read the original block by block, as codes."""
 
-    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int, n_pairs: int = 0) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
 
-    def check_sections(self, n_cells: int, n_groups: int) -> None:
+    def check_sections(self, n_cells: int, n_groups: int, n_pairs: int = 0) -> None:
         """Raise a FileError if distinct cells and groups do not fit into memory; tuples are on disk."""
 
 
@@ -78,11 +78,16 @@ class SearchedGroups(Protocol):
     def ranking(self) -> Packing:
         """How the ranks of the cells of a group are packed."""
 
-    def files(self, engine: Engine) -> list[Path]:
-        """Return files of entries; groups that are gone are searched again.
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some rows are not released."""
+
+    def files(self, engine: Engine) -> tuple[Sequence[Path], Sequence[Path]]:
+        """Return files of entries, and of those whose rows are not released; lost ones are searched again.
 
         An entry has its packed tuple (p0 and so on), the packed ranks of its group (q0 and so on), the number of rows
-        of its tuple that are dealt before it (place), and whether its tuple has several entries (several).
+        of its tuple that are dealt before it (place), and whether its tuple has several entries (several). One whose
+        rows are not released has no group.
         """
 
 
@@ -133,9 +138,9 @@ class DuckDealer:
                 separator = dealing.layout.delimiter
                 rows.write_csv(file, include_header=number == 0, quote_style="necessary", separator=separator)
 
-    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int, n_pairs: int = 0) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
-        self._engine.check_room(n_tuples, n_columns, n_rows)
+        self._engine.check_room(n_tuples, n_columns, n_rows, n_pairs)
 
     def original(self, verifier: Verifier) -> Any:
         """Return how the verifier reads the original itself."""
@@ -236,7 +241,7 @@ class DuckDealer:
         sorted_by = "line" if dealing.layout.keep_order else by_cells
         store, kept = self._engine.session.store, ", ".join(["g", *carried])
         self._stored = store(f"select {kept} from dealt join shown using (g) order by {sorted_by}", "dealt")
-        if (dealing.entries[2] < 0).any():
+        if dealing.leaves_out:
             self._left = store(f"select {kept} from dealt where g < 0", "left", in_order=False)
         ask("drop table dealt")
 
@@ -272,7 +277,7 @@ class DuckDealer:
     def _load_searched(self, dealing: Dealing, groups: SearchedGroups) -> Dealing:
         """Make the same tables of groups that are in files."""
         session = self._engine.session
-        found = f"read_parquet([{', '.join(map(literal, groups.files(self._engine)))}])"
+        found, gone = (f"read_parquet([{', '.join(map(literal, files))}])" for files in groups.files(self._engine))
         tuples, ranks = ", ".join(groups.packing.names), ", ".join(f"q{i}" for i in range(len(groups.ranking.parts)))
         session.ask(
             f"create or replace temp table found as select {ranks}, row_number() over (order by {ranks}) - 1 as g "
@@ -282,9 +287,10 @@ class DuckDealer:
             ("tuples", "case when several then null else g::int end as g", "place = 0"),
             ("entries", "place, g::int as g", "several"),
         ):
+            none = f" union all select {tuples}, {columns} from (select *, -1 as g from {gone}) where {chosen}"
             session.ask(
-                f"create or replace temp table {name} as select {tuples}, {columns} "
-                f"from (select * from {found} where {chosen}) join found using ({ranks})"
+                f"create or replace temp table {name} as select {tuples}, {columns} from (select * from {found} where "
+                f"{chosen}) join found using ({ranks}){none if groups.leaves_out else ''}"
             )
         shown = session.fetch("select * from found").sort("g")
         session.ask("drop table found")

@@ -20,7 +20,8 @@ from shoal.tables.formats.blocks import Blocks, open_blocks
 from shoal.tables.formats.writers import create
 from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Grouping, Recoding, Rows, Verifier
 from shoal.tables.sources.dealing import DuckDealer
-from shoal.tables.sources.duck.people import load_people
+from shoal.tables.sources.duck.drawing import numbered_blocks
+from shoal.tables.sources.duck.people import count_sizes
 from shoal.tables.sources.duck_session import (
     DISK_OF_CELL,
     DISK_OF_TEXT,
@@ -85,6 +86,9 @@ class DuckSource:
         }
         self._numbered = tuple(numbered)
         self._open: tuple[DuckSession, NumberedCells] | None = None
+        self._recoded: dict[str, Mapping[str, str]] = {}  # by column, cells and what is shown in their place
+        self._shown: dict[str, Numbering] = {}  # what the numbers of these columns mean
+        self.drawn: NDArray[np.bool_] | None = None  # for each row, whether it belongs to the table; None for all
         self._columns: dict[Grouping, str] = {}
         self._names: tuple[str, ...] = ()
         self._notes: tuple[Note, ...] = ()
@@ -93,7 +97,7 @@ class DuckSource:
         self._dealer = DuckDealer(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_open": None, "_columns": {}, "_dealer": DuckDealer(self)}
+        return self.__dict__ | {"_open": None, "_shown": {}, "_columns": {}, "_dealer": DuckDealer(self)}
 
     @property
     def dialect(self) -> Dialect | None:
@@ -117,12 +121,12 @@ class DuckSource:
         try:
             with session.guarded():
                 self._copy_cells(blocks, cells, watch)
-            session.ask(f"create view cells as {cells.query()}")
             self._open = session, cells
+            self.recode(self._recoded)
             yield self
         finally:
             session.close()
-            self._open, self._columns = None, {}
+            self._open, self._shown, self._columns = None, {}, {}
             self._dealer.forget()
             cells.remove()
 
@@ -144,7 +148,45 @@ class DuckSource:
     def numbering(self, name: str) -> Numbering | None:
         """Return what the numbers of a column mean; None if it is stored as text."""
         assert self._open is not None, "the source is closed"
-        return self._open[1].columns[self.names.index(name)]
+        return self._shown[name] if name in self._shown else self._open[1].columns[self.names.index(name)]
+
+    def recode(self, cells: Mapping[str, Mapping[str, str]]) -> None:
+        """Count, recode and deal other cells in the place of some; `blocks` and the verifier see those of the table.
+
+        Args:
+            cells: By column, the cells to replace and what is shown in their place; nothing to show all as they are.
+        """
+        import polars as pl
+
+        assert self._open is not None, "the source is closed"
+        session, numbered = self._open
+        self._recoded, self._shown = dict(cells), {}
+        changes, joins = [], []
+        for name, shown in cells.items():
+            i = self.names.index(name)
+            before, self._shown[name] = numbered.columns[i], Numbering()
+            assert before is not None, "a column of texts cannot be recoded"
+            texts = [shown.get(text, text) for text in before.texts.to_list()]
+            numbers = self._shown[name].number(pl.Series(texts, dtype=pl.String))
+            session.load(f"recoded{i}", pl.DataFrame({"cell": np.arange(len(texts), dtype=np.int32), "shown": numbers}))
+            changes.append(f"recoded{i}.shown as c{i}")
+            joins.append(f"join recoded{i} on recoded{i}.cell = t.c{i}")
+        if self.drawn is not None:
+            session.load("drawn", pl.DataFrame({"line": np.flatnonzero(self.drawn)}))
+            joins.append("semi join drawn on drawn.line = t.line")
+        chosen = f"t.* replace ({', '.join(changes)})" if changes else "t.*"
+        session.ask(
+            f"create or replace temp view cells as select {chosen} from ({numbered.query()}) as t {' '.join(joins)}"
+        )
+
+    def take(self, rows: NDArray[np.bool_]) -> None:
+        """Go on with some rows; `blocks` and the verifier see all of them."""
+        self.drawn = rows
+        self.recode(self._recoded)
+
+    def numbered_blocks(self) -> Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]:
+        """Yield all rows as text, one block at a time, and how many equal rows come before each."""
+        return numbered_blocks(self)
 
     @property
     def place(self) -> str:
@@ -180,21 +222,15 @@ class DuckSource:
                 factors[name] = factorize(cells)
             else:
                 texts, ranks = numbering.ranks()
-                factors[name] = Factor(ranks[cells.to_numpy()], texts)
+                factor = Factor(ranks[cells.to_numpy()], texts)
+                factors[name] = factor if self.drawn is None else factorize(factor.cells())
         return DistinctRows(factors, counts)
 
     def count_sizes(
         self, names: Sequence[str], people: People | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how many rows, or people, combinations of cells have, and how many combinations have as many."""
-        columns, counted = ", ".join(f"c{self.names.index(name)}" for name in names), "cells"
-        if people is not None:
-            load_people(self, people)
-            own = f"people.cell = cells.c{self.names.index(people.name)}"
-            counted = f"(select distinct {columns}, code from cells join people on {own})"
-        groups = f"select count(*)::bigint as n from {counted} group by {columns}"
-        found = self.session.fetch(f"select n, count(*)::bigint as times from ({groups}) group by n").sort("n")
-        return found["n"].to_numpy().astype(np.int64), found["times"].to_numpy().astype(np.int64)
+        return count_sizes(self, names, people)
 
     def prepare_groups(self, groupings: Sequence[Grouping]) -> None:
         """Make a table of numbers with a column for each grouping."""
@@ -331,13 +367,13 @@ class DuckSource:
         rows = int(pl.scan_parquet(self._path, glob=False).select(pl.len()).collect().item())
         return DISK_OF_CELL * rows * len(self._names)
 
-    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int, n_pairs: int = 0) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
-        check_room(self.place, self._memory, n_tuples, n_columns, n_rows)
+        check_room(self.place, self._memory, n_tuples, n_columns, n_rows, n_pairs)
 
-    def check_sections(self, n_cells: int, n_groups: int) -> None:
+    def check_sections(self, n_cells: int, n_groups: int, n_pairs: int = 0) -> None:
         """Raise a FileError if distinct cells and groups do not fit into memory; tuples are on disk."""
-        check_sections(self.place, self._memory, n_cells, n_groups)
+        check_sections(self.place, self._memory, n_cells, n_groups, n_pairs)
 
     def _refuse_nul(self, frame: pl.DataFrame) -> None:
         for name in frame.columns:

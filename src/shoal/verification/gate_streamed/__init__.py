@@ -22,6 +22,7 @@ from typing import Unpack
 from shoal.errors import InputError
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.cells import Cells
+from shoal.verification.gate_streamed.outliers import coded_blocks, find_recoded, recoded_rows
 from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.reading.coded import Step, ignore_step
 from shoal.verification.reading.files import UnreadableError
@@ -80,6 +81,7 @@ def gate_recoded(
     source: Rows,
     claimed: Claimed,
     *,
+    outliers: Rows | None = None,
     step: Step = ignore_step,
     **goal: Unpack[Goal],
 ) -> Verdict:
@@ -91,6 +93,7 @@ def gate_recoded(
         k: The size that every group must have.
         source: The rows of the source in chunks, with the released columns in order.
         claimed: What the maker claims: its counts are recounted, its labels checked, its rows compared.
+        outliers: The columns of the source whose outliers are recoded, in the order of the schema; None without any.
         step: Called with the number of rows of the file examined so far; it may raise to end the check.
         goal: What the release must meet besides k; see `Goal`.
 
@@ -112,6 +115,9 @@ def gate_recoded(
     except UnreadableError as error:
         return judge(k, recount.rows, recount.groups, file.broken(error))
     violations = file.violations() + recount.header_violations
+    if outliers is not None:
+        recoded, wrong = find_recoded(schema, k, coded_blocks(outliers))
+        source, violations = recoded_rows(source, schema, recoded), violations + wrong
     n_source, n_kept, expected_bag = recode(schema, source, claimed, key)
     n_suppressed = n_source - recount.rows
     violations += suppression_violations(n_suppressed, n_source, limit)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Unpack
 
 from shoal.schema import INPUT, Dialect, Schema, check_k
 from shoal.verification.gate_streamed.blocks import CodedBlocks
 from shoal.verification.gate_streamed.examined import Dealt, Examined, held_back
 from shoal.verification.gate_streamed.laid import LaidBlocks
+from shoal.verification.gate_streamed.outliers import coded_names, find_recoded
 from shoal.verification.gate_streamed.source import SourceTable, SourceTally
 from shoal.verification.models.checks import Goal
 from shoal.verification.reading.coded import Step, ignore_step
@@ -53,6 +54,7 @@ def gate_dealt(
     decimal: str = INPUT,
     center: str | None = None,
     spread: bool = False,
+    population: Mapping[str, Sequence[str]] | None = None,
     step: Step = ignore_step,
     **goal: Unpack[Goal],
 ) -> Verdict:
@@ -72,24 +74,28 @@ def gate_dealt(
         decimal: The decimal mark of numbers in the file; "input" for that of the source.
         center: "mean" or "median" if the cells are the centres of groups, which are recomputed from the source.
         spread: Whether a standard deviation or share follows each centre.
+        population: The text of the population table by column name.
         step: Called with the number of rows examined so far; it may raise to end the check.
         goal: What the release must meet besides k; see `Goal`.
     """
     k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
     key = secrets.token_bytes(32)
-    found = SourceTally(schema, held_back(schema), key, decimal, counted=center is not None, ordered=keep_order)
+    recoded, wrong = find_recoded(schema, k, source.blocks(names)) if (names := coded_names(schema)) else ({}, [])
+    kept: dict[str, bool] = {"counted": center is not None, "ordered": keep_order}
+    found = SourceTally(schema, held_back(schema), key, decimal, recoded=recoded, **kept)
     found.read(source)
     table = CodedBlocks(path, Dialect(delimiter), keep_blank=True)
     followed = [column.name for column in schema.qi if spread]
     laid = LaidBlocks(table, bounds, spreadsheet_safe, found.mark(), followed)
-    examined = Examined(schema, laid, dealt, key, goal, found, center, os.path.dirname(os.path.abspath(path)))
+    folder = os.path.dirname(os.path.abspath(path))
+    examined = Examined(schema, laid, dealt, key, goal, found, center, folder, population)
     try:
         for block in table.blocks():
             examined.add(block)
             step(examined.rows)
     except UnreadableError as error:
         return judge_counts(k, examined.rows, 0, 0, [Violation("file", error.reason)])
-    violations = examined.file_violations(path)
+    violations = [*wrong, *examined.file_violations(path)]
     if not examined.is_counting:
         return judge_counts(k, examined.rows, 0, 0, violations)
     n_suppressed = found.bag[2] - examined.rows

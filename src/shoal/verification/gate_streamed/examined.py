@@ -6,7 +6,7 @@ cells and on the groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -89,6 +89,7 @@ class Examined:
         source: What was found in the source, if it was read before.
         center: "mean" or "median" if the cells are the centres of groups, which are compared with the source.
         folder: Where pairs of groups and people go if they are many; by default they are kept, and can be listed.
+        population: The text of the population table by column name, if a model counts it.
 
     Attributes:
         rows: The number of rows so far.
@@ -106,6 +107,7 @@ class Examined:
         source: SourceTally | None = None,
         center: str | None = None,
         folder: str | None = None,
+        population: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self._schema, self._laid, self._dealt, self._key = schema, laid, dealt, key
         self._ordered = source is not None and source.ordered
@@ -133,9 +135,15 @@ class Examined:
         self.order = RowOrder()
         self._people: dict[str, int] = {}
         self._person_numbers: Codes = np.empty(0, dtype=np.int32)
-        counts_people = bool(schema.names(Role.PERSON))
+        by_person = bool(schema.names(Role.PERSON))
         self._tallies = [
-            GroupTally(ModelChecks.of_goal(goal, schema), self._cells, counts_people=counts_people, folder=folder)
+            GroupTally(
+                ModelChecks.of_goal(goal, schema),
+                self._cells,
+                counts_people=by_person,
+                folder=folder,
+                population=population,
+            )
             for _ in range(1 if center is None else 2)  # the groups of the file; those of the maker
         ]
         self._centers: dict[str, CenterTally] = {}
@@ -173,7 +181,7 @@ class Examined:
                 met.setdefault(column.texts[code], self.rows + 1 + at)
         group = self._group(block, n_rows)
         if self._dealt is None:
-            self.groups.add(group, self.rows + 1, None, {name: columns[name] for name in self.groups.columns}, 0)
+            self.groups.add(group, self.rows + 1, None, {name: columns[name] for name in self.groups.counted}, 0)
             shown = [self._unchanged[name].of(*columns[name]) for name in columns]
             self.bag = add_rows(self.bag, total_keys(shown, n_rows))
         else:
@@ -195,7 +203,7 @@ class Examined:
         if self.groups.counts_people:
             people = self._people_behind(dealt.texts[len(self._qi)], origins[self._held_back[0]])
         for tally, own in zip(self._tallies, keys, strict=True):
-            cells = {name: (columns[name][0], columns[name][1][: own.shape[1]]) for name in tally.columns}
+            cells = {name: (columns[name][0], columns[name][1][: own.shape[1]]) for name in tally.counted}
             tally.add(own, self.rows + 1, people, cells, stated)
             for name in self._schema.names(Role.PERSONAL_K):
                 texts = dealt.texts[len(self._qi) + self._held_back.index(name)]

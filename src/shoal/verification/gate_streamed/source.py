@@ -17,6 +17,7 @@ from shoal.verification.cells import normalise
 from shoal.verification.cells.marks import OtherMark, are_numbers, as_released
 from shoal.verification.gate_streamed.blocks import MOST_TEXTS, BlockColumn, CodedBlocks, pick_columns
 from shoal.verification.gate_streamed.keys import Bag, TextKeys, add_rows, row_keys, total_keys
+from shoal.verification.gate_streamed.outliers import Recoded, RecodedColumn
 from shoal.verification.reading.tables import PathName
 
 __all__ = ["SourceTable", "SourceTally"]
@@ -91,6 +92,7 @@ class SourceTally:
         decimal: The decimal mark of numbers in the release; "input" for that of the source.
         counted: Whether to count the distinct cells of quasi-identifiers.
         ordered: Whether the order of rows belongs to the bag.
+        recoded: By column, the outliers and what is shown in their place.
 
     Attributes:
         bag: The bag of the rows.
@@ -99,13 +101,22 @@ class SourceTally:
     """
 
     def __init__(
-        self, schema: Schema, held_back: Sequence[str], key: bytes, decimal: str, *, counted: bool, ordered: bool
+        self,
+        schema: Schema,
+        held_back: Sequence[str],
+        key: bytes,
+        decimal: str,
+        *,
+        counted: bool,
+        ordered: bool,
+        recoded: Recoded | None = None,
     ) -> None:
         self.bag: Bag = (0, 0, 0)
         self.counts: dict[str, Counter[str]] = {column.name: Counter() for column in schema.qi if counted}
         self.ordered = ordered
         self._schema, self._key, self._decimal = schema, key, decimal
         self._names = [*(column.name for column in schema.released), *held_back]
+        self._recoded = {name: RecodedColumn(shown) for name, shown in (recoded or {}).items()}
         self._missing = {"", *map(normalise, schema.missing)}
         columns = schema.released if decimal != INPUT else ()
         self._numbers = {column.name: _Numbers(as_released(column, schema.marks)) for column in columns}
@@ -113,7 +124,10 @@ class SourceTally:
     def read(self, source: SourceTable) -> None:
         """Read the source."""
         text_keys = [TextKeys(self._key, i) for i in range(len(self._names))]
-        for block in source.blocks(self._names):
+        for read in source.blocks(self._names):
+            block = [
+                (self._shown(name, column), codes) for name, (column, codes) in zip(self._names, read, strict=True)
+            ]
             n_rows = len(block[0][1])
             keys = [own.of(*cells) for own, cells in zip(text_keys, block, strict=True)]
             if self.ordered:
@@ -126,6 +140,10 @@ class SourceTally:
                         self.counts[name][column.texts[code]] += n
                 if name in self._numbers:
                     self._look(self._numbers[name], column)
+
+    def _shown(self, name: str, column: BlockColumn) -> BlockColumn:
+        """Return a column with its outliers recoded."""
+        return self._recoded[name].follow(column) if name in self._recoded else column
 
     def mark(self) -> OtherMark | None:
         """Return the decimal mark of the release, if it is not that of the source; columns of numbers have it."""

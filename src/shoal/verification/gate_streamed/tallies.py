@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shoal.verification.cells import Cells
 from shoal.verification.gate_streamed.blocks import BlockColumn
 from shoal.verification.models.checks import ModelChecks
-from shoal.verification.verdict import Violation, small_groups_violation
+from shoal.verification.verdict import Group, Violation, small_groups_violation
 
 __all__ = ["OWN_K", "PERSON", "SIZE", "GroupCounts", "GroupTally", "PairCounter", "RowOrder", "RunCounter", "Runs"]
 
@@ -225,18 +225,31 @@ class GroupTally:
         cells: How to read each quasi-identifier.
         counts_people: Whether sizes count people.
         folder: Where pairs of groups and people go if they are many; by default they are kept, and can be listed.
+        population: The text of the population table by column name, if a model counts it.
+
+    Attributes:
+        columns: The sensitive columns that models count.
+        counted: The columns whose cells are counted in each group: these and, with a population, quasi-identifiers.
     """
 
     def __init__(
-        self, checks: ModelChecks, cells: Mapping[str, Cells], *, counts_people: bool, folder: str | None = None
+        self,
+        checks: ModelChecks,
+        cells: Mapping[str, Cells],
+        *,
+        counts_people: bool,
+        folder: str | None = None,
+        population: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.counts_people = counts_people
         self.columns = checks.columns
-        self._checks, self._cells = checks, cells
+        population = population if checks.needs_population else None
+        self.counted = [*checks.columns, *(cells if population is not None else ())]
+        self._checks, self._cells, self._population = checks, cells, population
         self._rows, self._asked = RunCounter(), RunCounter()
         self._people: RunCounter | PairCounter = RunCounter() if folder is None else PairCounter(folder)
-        self._values = {name: RunCounter() for name in checks.columns}
-        self._texts: dict[str, dict[str, int]] = {name: {} for name in checks.columns}
+        self._values = {name: RunCounter() for name in self.counted}
+        self._texts: dict[str, dict[str, int]] = {name: {} for name in self.counted}
         self._ks: dict[str, int] = {}
 
     def add(
@@ -244,7 +257,7 @@ class GroupTally:
         groups: Keys,
         first: int,
         people: NDArray[np.int64] | None,
-        sensitive: Mapping[str, tuple[BlockColumn, Codes]],
+        counted: Mapping[str, tuple[BlockColumn, Codes]],
         n_stated: int,
     ) -> None:
         """Count some rows.
@@ -253,13 +266,13 @@ class GroupTally:
             groups: The key of each row's group.
             first: The number of the first row.
             people: The person of each row.
-            sensitive: By column that models count, its cells.
+            counted: By column whose cells are counted, the cells.
             n_stated: For how many rows the person is known.
         """
         self._rows.add(groups, np.zeros(groups.shape[1], dtype=np.int64), first)
         if people is not None and n_stated:
             self._people.add(groups[:, :n_stated], people, first)
-        for name, (column, codes) in sensitive.items():
+        for name, (column, codes) in counted.items():
             known = self._texts[name]
             distinct, places = np.unique(codes, return_inverse=True)
             numbers = [known.setdefault(column.texts[code], len(known)) for code in distinct.tolist()]
@@ -314,24 +327,36 @@ class GroupTally:
         if not self._checks.models and not self._ks:
             return []
         groups = self._rows.merged()
-        for name, counter in self._values.items():
-            texts, counted = list(self._texts[name]), counter.merged()
-            places = _places(groups.keys, counted.keys)
-            for group, code, rows in zip(places.tolist(), counted.codes.tolist(), counted.rows.tolist(), strict=True):
-                self._checks.add(name, _named(group), texts[code], rows)
-        asked = self._asked.merged()
-        self._checks.ask(self._requests(_places(groups.keys, asked.keys), asked.codes))
-        rows = {_named(i): n for i, n in enumerate(groups.rows.tolist())}
-        sizes = rows if not self.counts_people else {_named(i): n for i, n in enumerate(self.sizes().tolist())}
-        return self._checks.violations(rows, sizes, lambda group: int(groups.first[int(group[0])]), self._cells)
+        names = self._names(groups)
+        for name in self.columns:
+            for group, text, rows in self._cells_of(name, groups):
+                self._checks.add(name, names[group], text, rows)
+        asked, ks = self._asked.merged(), list(self._ks)
+        places = _places(groups.keys, asked.keys).tolist()
+        self._checks.ask((names[at], ks[code]) for at, code in zip(places, asked.codes.tolist(), strict=True))
+        rows_of = dict(zip(names, groups.rows.tolist(), strict=True))
+        sizes = rows_of if not self.counts_people else dict(zip(names, self.sizes().tolist(), strict=True))
+        first = dict(zip(names, groups.first.tolist(), strict=True))
+        return self._checks.violations(rows_of, sizes, first.__getitem__, self._cells, self._population)
 
-    def _requests(self, groups: NDArray[np.int64], codes: NDArray[np.int64]) -> Iterable[tuple[tuple[str, ...], str]]:
-        texts = list(self._ks)
-        return ((_named(group), texts[code]) for group, code in zip(groups.tolist(), codes.tolist(), strict=True))
+    def _names(self, groups: Runs) -> list[Group]:
+        """Return a name for each group: with a population, the cells that it shows."""
+        if self._population is None:
+            return [(str(group),) for group in range(len(groups.rows))]
+        shown = []
+        for name in self._cells:
+            texts = [""] * len(groups.rows)
+            for group, text, _ in self._cells_of(name, groups):
+                texts[group] = text
+            shown.append(texts)
+        return list(zip(*shown, strict=True))
 
-
-def _named(group: int) -> tuple[str, ...]:
-    return (str(group),)
+    def _cells_of(self, name: str, groups: Runs) -> Iterator[tuple[int, str, int]]:
+        """Yield the place of each group, the cells of a column in it, and the rows of each."""
+        texts, counted = list(self._texts[name]), self._values[name].merged()
+        places = _places(groups.keys, counted.keys).tolist()
+        for group, code, rows in zip(places, counted.codes.tolist(), counted.rows.tolist(), strict=True):
+            yield group, texts[code], rows
 
 
 def _places(groups: Keys, keys: Keys) -> NDArray[np.int64]:

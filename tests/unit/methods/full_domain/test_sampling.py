@@ -73,6 +73,33 @@ def test_system_draws_anew_and_a_key_draws_again(key: Path) -> None:
     assert release(frame, key_file=key).text.write_csv() not in texts
 
 
+@pytest.mark.parametrize("more", [{}, {"roll_up": "database"}, {"recode": {"age": "rare:30"}}], ids=str)
+def test_duckdb_draws_the_rows_of_memory(
+    more: dict[str, Any], key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The decision depends on all cells of a row, and on the equal ones before it; a block of the file is no border."""
+    monkeypatch.setattr("shoal.tables.formats.blocks.BLOCK_BYTES", 3_000)
+    path, given = tmp_path / "in.csv", {"key_file": key, "drop": ["visit"], "unknown": "top"} | more
+    people().with_columns(visit=pl.Series([str(n % 3) for n in range(N_ROWS)])).write_csv(path)
+    duck = release(path, engine="duckdb", **given)
+    given.pop("roll_up", None)
+    memory = release(path, **given)
+    assert duck.measures == memory.measures
+    assert [str(note) for note in duck.notes] == [str(note) for note in memory.notes]
+    for made, name in ((duck, "duck.csv"), (memory, "memory.csv")):
+        made.write(tmp_path / name)
+    assert (tmp_path / "duck.csv").read_bytes() == (tmp_path / "memory.csv").read_bytes()
+
+
+def test_duckdb_draws_anew_without_a_key(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    people().write_csv(path)
+    assert len({release(path, engine="duckdb").frame.write_csv() for _ in range(2)}) == 2
+    people(10).write_csv(path)
+    with pytest.raises(InfeasibleError, match="the sample has"):
+        release(path, engine="duckdb")
+
+
 def test_equal_rows_are_drawn_apart() -> None:
     rows = draw_rows(from_frame(pl.DataFrame({"a": ["x"] * 4000})), MODEL.share, b"k" * 16)
     assert abs(len(rows) / 4000 - 0.632) < 0.05

@@ -1,0 +1,166 @@
+"""Suppression in tables of several sections: DuckDB keeps tuples and groups on disk, and gives the bytes of memory."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.methods import sections
+from shoal.methods.suppression.leaving import Bound
+from shoal.release.counted_tables.duck_search import DuckSearcher
+from shoal.release.counted_tables.duck_suppression import DuckHeld
+from shoal.release.counted_tables.filed_groups import DuckFound
+from shoal.release.counted_tables.section_suppression import SectionSuppression
+from shoal.tables.formats.writers import write_csv
+from shoal.tables.sources.duck_session import DuckSession
+from tests.interface.test_sections_on_disk import LARGEST, written
+
+QI = ["age", "pay", "job"]
+
+
+def table_with_outliers(n_rows: int = 600, n_values: int = 60, far: int = 5) -> pl.DataFrame:
+    """Numbers and categories; a few rows are far from all others, some in company and some alone."""
+    draw = random.Random(8)
+    ages = [draw.randrange(20, 20 + n_values) + 400 * (i < far) for i in range(n_rows)]
+    pays = [round(draw.expovariate(1 / 2000)) + 90_000 * (far <= i < 2 * far) for i in range(n_rows)]
+    return pl.DataFrame(
+        {
+            "age": map(str, ages),
+            "pay": [str(pay // 100) for pay in pays],
+            "job": [f"job {draw.randrange(4) + 5 * (i % 90 == 7)}" for i in range(n_rows)],
+            "disease": [f"d{draw.randrange(4)}" for _ in range(n_rows)],
+            "note": [f"n{draw.randrange(200)}" for _ in range(n_rows)],
+        }
+    )
+
+
+GIVEN: dict[str, Any] = {
+    "k": 4,
+    "effort": "fast",
+    "seed": 2,
+    "qi": QI,
+    "numeric": ["age", "pay"],
+    "sensitive": ["disease"],
+    "insensitive": ["note"],
+    "accept_unique": ["note"],
+    "suppression_limit": "0.02",
+}
+CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
+    "sizes alone": (table_with_outliers(), GIVEN),
+    "one row": (table_with_outliers(), GIVEN | {"suppression_limit": "0.0017"}),
+    "many rows of a tuple": (table_with_outliers(1500, 6), GIVEN | {"qi": ["age", "job", "pay"], "k": 7}),
+    "weights, bans": (
+        table_with_outliers(),
+        GIVEN | {"weights": {"age": 3}, "rules": [{"column": "age", "inflection": [40, 41], "ban": True}]},
+    ),
+    "diversity": (table_with_outliers(), GIVEN | {"models": [shoal.LDiversity("disease", l=3)]}),
+    "closeness": (table_with_outliers(), GIVEN | {"models": [shoal.TCloseness("disease", t=0.4)]}),
+}
+
+
+@pytest.fixture(autouse=True)
+def several_sections(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sections, "LARGEST_SECTION", LARGEST)
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """The number of sections of each search on disk, and of those that rows leave."""
+    found: list[tuple[int, int]] = []
+    search = DuckSearcher.search_sections
+
+    def noted(self: DuckSearcher, *given: Any) -> DuckFound:
+        groups = search(self, *given)
+        found.append((len(groups.parts), len(groups.left_out)))
+        return groups
+
+    monkeypatch.setattr(DuckSearcher, "search_sections", noted)
+    return found
+
+
+@pytest.mark.parametrize(("table", "given"), CASES.values(), ids=CASES)
+def test_release_has_the_bytes_of_memory(
+    table: pl.DataFrame, given: dict[str, Any], searched: list[tuple[int, int]], tmp_path: Path
+) -> None:
+    """So do its manifest and the measures; the gate sees the rows that were left out."""
+    write_csv(table, tmp_path / "source.csv")
+    expected = written(tmp_path / "source.csv", tmp_path / "out.csv", given)
+    stated = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    n_left_out = table.height - (len(expected.splitlines()) - 1)
+    assert 1 <= n_left_out <= float(given["suppression_limit"]) * table.height
+    found = written(tmp_path / "source.csv", tmp_path / "out.csv", given, threads=3, engine="duckdb")
+    assert found == expected
+    manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert {name: manifest[name] for name in ("measures", "suppressed_rows")} == {
+        name: stated[name] for name in ("measures", "suppressed_rows")
+    }
+    assert len(searched) == 1
+    assert searched[0][0] > 2
+    assert searched[0][1] >= 1
+
+
+def test_release_of_a_closed_source_and_its_copy(searched: list[tuple[int, int]], tmp_path: Path) -> None:
+    """Rows in the order of the source; measures are those of memory, and a copy searches again."""
+    write_csv(table_with_outliers(), tmp_path / "source.csv")
+    expected = shoal.anonymize(tmp_path / "source.csv", keep_order=True, **GIVEN)
+    expected.write(tmp_path / "out.csv")
+    release = shoal.anonymize(tmp_path / "source.csv", keep_order=True, engine="duckdb", threads=1, **GIVEN)
+    assert release.measures == expected.measures
+    assert release.measures.sse == pytest.approx(expected.measures.sse)
+    assert release.measures.suppressed_rows >= 1
+    for each in (release, pickle.loads(pickle.dumps(release))):
+        each.write(tmp_path / "on disk.csv", force=True)
+        assert (tmp_path / "on disk.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
+    assert len(searched) == 2
+
+
+def test_no_row_leaves_if_groups_would_fail_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups are compared with the distribution of the release; the groups before outliers left are released."""
+    write_csv(table_with_outliers(), tmp_path / "source.csv")
+    seen: list[int] = []
+    given = CASES["diversity"][1]
+    expected = written(tmp_path / "source.csv", tmp_path / "out.csv", given | {"suppression_limit": None})
+
+    def fails(self: DuckHeld, bounds: list[Bound], totals: list[Any]) -> bool:
+        seen.append(sum(int(own.sum()) for own in totals))
+        return False
+
+    monkeypatch.setattr(DuckHeld, "pass_then", fails)
+    found = written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine="duckdb")
+    assert found == expected
+    assert 588 <= seen[0] < 600
+
+
+def test_no_stage_has_all_entries_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What DuckDB adds up over all sections has a row for each sum or section; files are private and go away."""
+    table = table_with_outliers()
+    write_csv(table, tmp_path / "source.csv")
+    heights: list[int] = []
+    modes: set[int] = set()
+    fetch, show = DuckSession.fetch, SectionSuppression.show
+
+    def fetched(self: DuckSession, query: str) -> pl.DataFrame:
+        frame = fetch(self, query)
+        heights.append(frame.height)
+        return frame
+
+    def shown(self: SectionSuppression, held: pl.DataFrame, bound: Bound) -> Any:
+        heights.append(held.height)
+        modes.update(path.stat().st_mode & 0o777 for path in tmp_path.rglob("held-*/*"))
+        return show(self, held, bound)
+
+    monkeypatch.setattr(DuckSession, "fetch", fetched)
+    monkeypatch.setattr(SectionSuppression, "show", shown)
+    written(tmp_path / "source.csv", tmp_path / "out.csv", GIVEN, engine="duckdb")
+    n_tuples = table.select(QI).n_unique()
+    most_cells = sum(table[name].n_unique() for name in table.columns)
+    assert max(heights) <= max(table.height // GIVEN["k"], most_cells) < n_tuples
+    assert modes == {0o600}
+    assert not list(tmp_path.rglob("held-*"))
