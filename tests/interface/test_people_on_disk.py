@@ -12,6 +12,7 @@ import pytest
 import shoal
 from shoal.errors import InfeasibleError
 from shoal.methods import sections
+from shoal.release import notes
 from shoal.report import figures
 from shoal.risks.estimate import Risk, estimate
 from shoal.tables.formats import blocks
@@ -86,6 +87,7 @@ def test_no_stage_has_all_people_in_memory(
     write_csv(table, tmp_path / "source.csv")
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 5_000)
     monkeypatch.setattr(numbering, "MOST_TEXTS", 200)
+    monkeypatch.setattr(notes, "SAMPLE_ROWS", 100)  # rows that are looked at for revealing columns
     heights: list[int] = []
     fetch, load = DuckSession.fetch, DuckSession.load
 
