@@ -12,6 +12,9 @@ import pytest
 import shoal
 from shoal.errors import InfeasibleError
 from shoal.methods import sections
+from shoal.release import notes
+from shoal.report import figures
+from shoal.risks.estimate import Risk, estimate
 from shoal.tables.formats import blocks
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources import numbering
@@ -42,17 +45,17 @@ def with_odd_ids(table: pl.DataFrame) -> pl.DataFrame:
 
 
 CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
-    "people": (odd_table(1, 500), GIVEN | OF_PEOPLE | {"effort": "normal"}),
+    "people": (odd_table(1, 300), GIVEN | OF_PEOPLE | {"effort": "normal"}),
     "odd ids, a hierarchy and diversity": (
-        with_odd_ids(odd_table(1, 500)),
+        with_odd_ids(odd_table(1, 300)),
         GIVEN | OF_PEOPLE | {"hierarchies": {"Age": AGES}, "models": [shoal.LDiversity("disease", l=3)]},
     ),
     "odd ids, own k and closeness": (
-        with_odd_ids(odd_table(2, 500)),
+        with_odd_ids(odd_table(2, 300)),
         GIVEN
         | {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.TCloseness("disease", t=0.4)]},
     ),
-    "numbers, dates, categories": (with_odd_ids(mixed_table(500)), MIXED | {"person": "who"}),
+    "numbers, dates, categories": (with_odd_ids(mixed_table(300)), MIXED | {"person": "who"}),
 }
 
 
@@ -79,11 +82,12 @@ def test_no_stage_has_all_people_in_memory(
     searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What Python fetches from DuckDB or gives it is a section, or has a row for each cell or group."""
-    table = mixed_table(900).with_columns(pl.col("height").str.slice(0, 3), pl.col("born").str.slice(0, 4))
-    table = table.with_columns(who=pl.Series([f"w{i * 2 // 3}" for i in range(900)]).shuffle(3))
+    table = mixed_table(500).with_columns(pl.col("height").str.slice(0, 3), pl.col("born").str.slice(0, 4))
+    table = table.with_columns(who=pl.Series([f"w{i * 2 // 3}" for i in range(500)]).shuffle(3))
     write_csv(table, tmp_path / "source.csv")
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 5_000)
     monkeypatch.setattr(numbering, "MOST_TEXTS", 200)
+    monkeypatch.setattr(notes, "SAMPLE_ROWS", 100)  # rows that are looked at for revealing columns
     heights: list[int] = []
     fetch, load = DuckSession.fetch, DuckSession.load
 
@@ -100,8 +104,8 @@ def test_no_stage_has_all_people_in_memory(
     monkeypatch.setattr(DuckSession, "load", loaded)
     written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED | {"person": "who"}, engine="duckdb")
     most_cells = sum(table[name].n_unique() for name in MIXED["qi"])
-    assert searched[0] >= 900 / LARGEST
-    assert max(heights) <= max(most_cells, 900 // MIXED["k"]) < table["who"].n_unique()
+    assert searched[0] >= 500 / LARGEST
+    assert max(heights) <= max(most_cells, 500 // MIXED["k"]) < table["who"].n_unique()
 
 
 @pytest.mark.parametrize("n_people", [2, 5])
@@ -135,3 +139,24 @@ def test_table_of_k_people_in_each_tuple_is_released_as_it_is(searched: list[int
         assert written(tmp_path / f"{number}.csv", tmp_path / "out.csv", given, engine="duckdb") == expected
         assert len(searched) == number
     assert sections.LARGEST_SECTION == LARGEST
+
+
+def test_report_has_the_risks_of_memory(searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the release and of the original count people, not rows."""
+    write_csv(with_odd_ids(mixed_table(300)), tmp_path / "source.csv")
+    found: list[Risk] = []
+
+    def noted(*given: Any, **more: Any) -> Risk:
+        found.append(estimate(*given, **more))
+        return found[-1]
+
+    monkeypatch.setattr(figures, "estimate", noted)
+    given, by_engine = MIXED | {"person": "who"}, []
+    for engine in ("memory", "duckdb"):
+        found.clear()
+        report = tmp_path / f"{engine}.html"
+        written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine=engine, report=report)
+        by_engine.append([*found])
+    assert searched
+    assert by_engine[0] == by_engine[1]
+    assert {risk.counts for risk in by_engine[1]} == {"persons"}

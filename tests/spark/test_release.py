@@ -276,15 +276,16 @@ def test_changed_part_fails_the_gate(source: Path, spark: Any, tmp_path: Path, m
 
 
 def few_values(n_rows: int) -> pl.DataFrame:
-    """Columns of few values, which nearly every row combines in its own way; the last one is sensitive."""
+    """Columns of few values, which nearly every row combines in its own way, and people of two rows."""
     draw = random.Random(n_rows)
-    return pl.DataFrame({f"q{i}": [f"v{draw.randrange(6)}" for _ in range(n_rows)] for i in range(8)})
+    columns = {f"q{i}": [f"v{draw.randrange(6)}" for _ in range(n_rows)] for i in range(8)}
+    return pl.DataFrame(columns | {"who": [f"w{i // 2}" for i in range(n_rows)]})
 
 
 def test_what_the_driver_fetches_does_not_grow_with_the_rows(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tuples, units and groups stay on executors: four times the rows, nearly all distinct, and as much as before."""
+    """Units, people and groups stay on executors: four times the rows, nearly all distinct, and as much as before."""
     from pyspark.sql.classic.dataframe import DataFrame
 
     fetched, fetch = [0], DataFrame.toArrow
@@ -300,9 +301,10 @@ def test_what_the_driver_fetches_does_not_grow_with_the_rows(
         monkeypatch.setattr(sections, "LARGEST_SECTION", n_rows // 2)  # as many sections in both
         write_csv(few_values(n_rows), tmp_path / f"{n_rows}.csv")
         fetched[0] = 0
-        *names, sensitive = few_values(1).columns
+        *names, sensitive, person = few_values(1).columns
         more = dict.fromkeys(["insensitive", "drop", "numeric", "accept_unique"])
         more |= {"qi": names, "sensitive": [sensitive], "models": [shoal.LDiversity(sensitive, l=3)]}
+        more |= {"person": person}
         on_spark(spark, str(tmp_path / f"{n_rows}.csv"), f"{tmp_path}/{n_rows}/", searched=True, **more)
         found.append(fetched[0])
     assert found[1] < 2 * found[0]

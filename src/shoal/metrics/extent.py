@@ -46,6 +46,7 @@ class GroupSizes:
             them, they are a group like any other.
         n_exact: The number of released rows whose quasi-identifiers are all as they were.
         times: The number of groups of each size; by default one.
+        people: If people are counted, those of each group; without rows that are suppressed in every quasi-identifier.
     """
 
     sizes: NDArray[np.int64]
@@ -54,6 +55,7 @@ class GroupSizes:
     n_starred: int
     n_exact: int
     times: NDArray[np.int64] | None = None
+    people: NDArray[np.int64] | None = None
 
     @property
     def n_groups(self) -> int:

@@ -19,7 +19,7 @@ from shoal.risks.estimate import Risk, estimate
 from shoal.schema import Kind, Role
 from shoal.tables.sources.base import SizeCounter
 from shoal.tables.table import Table
-from shoal.tables.values.people import person_codes
+from shoal.tables.values.people import People, person_codes
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
@@ -183,7 +183,8 @@ def gather(release: Release, written: Written) -> Evidence:
         sizes = _count(release, grouped, release.source_rows[~hidden], counted)
         row_sizes = grouped.group_sizes(counted) if grouped.height else sizes
     else:
-        sizes = row_sizes = release.joint.sizes.each()
+        row_sizes, people = release.joint.sizes.each(), release.joint.sizes.people
+        sizes = row_sizes if people is None else people
         starred = release.joint.starred
     left_out = release.original.n_rows - release.measures.rows
     columns, loss = _columns(release, released, left_out)
@@ -221,7 +222,8 @@ def risk_before(release: Release) -> Risk:
     """Return the risk of the original, with its groups counted like those of the release."""
     original, names = release.original, [column.name for column in release.schema.qi]
     if release.joint is not None and isinstance(release.source, SizeCounter):
-        return estimate(np.repeat(*release.source.count_sizes(names)))
+        person = next((People(name, release.schema.missing) for name in release.schema.names(Role.PERSON)), None)
+        return estimate(np.repeat(*release.source.count_sizes(names, person)), counts=_counts(release))
     return estimate(_count(release, original, np.arange(original.height), names), counts=_counts(release))
 
 

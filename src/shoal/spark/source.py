@@ -148,9 +148,16 @@ class SparkSource:
         cells = counted.drop("n")
         return DistinctRows(cells.rename(dict(zip(cells.columns, names, strict=True))), counts)
 
-    def count_sizes(self, names: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many rows combinations of cells have, and how many combinations have as many."""
-        sizes = count_rows(self._cells, names).groupBy("n").count().withColumnRenamed("count", "times")
+    def count_sizes(
+        self, names: Sequence[str], people: People | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many rows, or people, combinations of cells have, and how many combinations have as many."""
+        groups = count_rows(self._cells, names)
+        if people is not None:
+            self.code_people(people)
+            assert self._people is not None
+            groups = self._people.counted(count_rows(self._cells, [*names, people.name]), len(names))
+        sizes = groups.groupBy("n").count().withColumnRenamed("count", "times")
         found = self.run(lambda: polars_of(sizes)).sort("n")
         return found["n"].to_numpy().astype(np.int64), found["times"].to_numpy().astype(np.int64)
 

@@ -114,7 +114,10 @@ class SubjectOnDisk(Roles):
     def _risk(self, release: Release) -> Risk:
         if release.joint is not None:
             sizes = release.joint.sizes
-            return estimate(sizes.each(), threshold=self.threshold, suppressed_rows=sizes.n_starred)
+            each, counts = sizes.each(), "rows"
+            if sizes.people is not None:
+                each, counts = sizes.people, "persons"
+            return estimate(each, threshold=self.threshold, suppressed_rows=sizes.n_starred, counts=counts)
         table = with_persons(release, self.person)
         return risk(table, qi=self.qi, threshold=self.threshold, person=self.person)
 

@@ -28,7 +28,7 @@ class Extent(NamedTuple):
 
     Attributes:
         tuples: The number of tuples that a search tells apart.
-        of_codes: The number of tuples of codes.
+        of_codes: The number of tuples of codes, if people tell tuples apart.
         by_person: Whether people tell tuples apart.
     """
 
@@ -98,7 +98,8 @@ class Problem:
     @property
     def extent(self) -> Extent:
         """How large the table is."""
-        return Extent(len(self.codes), len(np.unique(self.of_codes)), self.by_person)
+        n_tuples = len(self.codes)
+        return Extent(n_tuples, len(np.unique(self.of_codes)) if self.by_person else n_tuples, self.by_person)
 
     @property
     def needs_codes(self) -> bool:

@@ -208,7 +208,8 @@ class DuckSearcher:
             movement.prepare()
         whole = _Section(session, packing, search.plan, "section", self._n_units, count())
         tree = cut_by(whole, lambda histograms: search.plan.cuts(histograms, largest), largest, _Section.allows)
-        found = DuckFound(self._engine, packing, partial(_search_again, search, largest, self._counted))
+        again = partial(_search_again, search, largest, self._counted)
+        found = DuckFound(self._engine, packing, again, by_person=search.by_person)
         if not search.most:
             self._search_into(found, search, tree)
             return found

@@ -45,10 +45,12 @@ class DuckFound:
         engine: The source.
         packing: How tuples or units are packed.
         again: What searches the groups again.
+        by_person: Whether the last code of a unit is that of its person.
     """
 
-    def __init__(self, engine: Engine, packing: Packing, again: Again) -> None:
+    def __init__(self, engine: Engine, packing: Packing, again: Again, *, by_person: bool = False) -> None:
         self.parts: list[Path] = []
+        self._by_person = by_person
         self.left_out: list[Path] = []
         self._engine, self._packing, self._again = engine, packing, again
         # The path of the private folder may be that of a later one, so the name must tell them apart.
@@ -135,20 +137,29 @@ class DuckFound:
         for part, frame, places in self._entries():
             rows, places, shown_places = frame["rows"].to_numpy(), places[:n_cells], places[n_cells:]
             n_exact += int(rows[_all(each.exact[own] for each, own in zip(columns, places, strict=True))].sum())
-            n_starred += int(rows[_all(each.starred[own] for each, own in zip(columns, places, strict=True))].sum())
+            starred = _all(each.starred[own] for each, own in zip(columns, places, strict=True))
+            n_starred += int(rows[starred].sum())
             ranks = [each.ranks[own] for each, own in zip(columns, places, strict=True)]
             packed = ranking.pack(shown_places or ranks)
             shown = pl.DataFrame(dict(zip(names, packed, strict=True))).with_columns(frame["rows"])
-            shown = shown.group_by(names).agg(pl.col("rows").sum())
+            if self._by_person:
+                person = np.where(starred, -1, self._packing.codes(frame)[:, -1])
+                shown = shown.group_by(*names, pl.Series("person", person)).agg(pl.col("rows").sum())
+            else:
+                shown = shown.group_by(names).agg(pl.col("rows").sum())
             sizes.append(self._write(part.stem.replace("entries", "sizes"), shown))
         found = f"read_parquet([{', '.join(map(literal, sizes))}])"
         groups = f"select sum(rows)::bigint as rows from {found} group by {', '.join(names)}"
         query = f"select rows, count(*)::bigint as times from ({groups}) group by rows"
-        counted = self._engine.session.fetch(query).sort("rows")
+        counted, people = self._engine.session.fetch(query).sort("rows"), None
+        if self._by_person:
+            pairs = f"select distinct {', '.join(names)}, person from {found} where person >= 0"
+            held = f"select count(*)::bigint as n from ({pairs}) group by {', '.join(names)}"
+            people = self._engine.session.fetch(held)["n"].sort().to_numpy().astype(np.int64)
         for path in sizes:
             path.unlink()
         rows, times = (counted[name].to_numpy().astype(np.int64) for name in ("rows", "times"))
-        return GroupSizes(rows, n_rows, int(rows @ times), n_starred, n_exact, times)
+        return GroupSizes(rows, n_rows, int(rows @ times), n_starred, n_exact, times, people)
 
     def count_rows(self, chosen: Sequence[Sequence[NDArray[np.bool_]]]) -> list[int]:
         """Count the rows whose cells are all chosen; several choices together."""

@@ -17,7 +17,7 @@ from shoal.rules import RuleVerdict
 from shoal.spark.counting import added_up
 from shoal.spark.jobs import kernel_of_batches, polars_of
 from shoal.spark.search.cutting import Run
-from shoal.spark.search.people import CodedPeople
+from shoal.spark.search.people import CodedPeople, person_in_sql
 from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ class SparkFound:
 
         ranks = [f"r{i}" for i in range(len(columns))]
         more = {"exact": [c.exact for c in columns], "starred": [c.starred for c in columns]}
-        shown = self._mapped([c.ranks.astype(np.int32) for c in columns], more, [])
+        kept = [] if self.people is None else [self.packing.names[-1]]
+        shown = self._mapped([c.ranks.astype(np.int32) for c in columns], more, kept)
         groups = shown.groupBy(*ranks).agg(*(F.sum(name).alias(name) for name in ("rows", "exact", "starred")))
         sizes = groups.groupBy("rows").agg(
             F.count("rows").alias("times"), F.sum("exact").alias("exact"), F.sum("starred").alias("starred")
@@ -140,7 +141,13 @@ class SparkFound:
         found = self.run(lambda: polars_of(sizes)).sort("rows")
         rows, times = (found[name].to_numpy().astype(np.int64) for name in ("rows", "times"))
         n_starred, n_exact = (int(found[name].sum()) for name in ("starred", "exact"))
-        return GroupSizes(rows, n_rows, int(rows @ times), n_starred, n_exact, times)
+        people = None
+        if self.people is not None:
+            pairs = shown.where("starred = 0").select(*ranks, person_in_sql(self.packing).alias("person")).distinct()
+            held = pairs.groupBy(*ranks).agg(F.count("person").alias("n")).groupBy("n").agg(F.count("n").alias("times"))
+            of_people = self.run(lambda: polars_of(held)).sort("n")
+            people = np.repeat(*(of_people[name].to_numpy().astype(np.int64) for name in ("n", "times")))
+        return GroupSizes(rows, n_rows, int(rows @ times), n_starred, n_exact, times, people)
 
     def count_rows(self, chosen: Sequence[Sequence[NDArray[np.bool_]]]) -> list[int]:
         """Count the rows whose cells are all chosen; several choices together."""

@@ -52,6 +52,16 @@ class CodedPeople:
             code = F.col(last) * packing.cards[-1] + code
         return joined.withColumn(last, code).drop("cell", "code")
 
+    def counted(self, rows: DataFrame, n_columns: int) -> DataFrame:
+        """Count the people of each combination of columns c0, c1 and so on, as n; the column after them is theirs."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        keys = [f"c{i}" for i in range(n_columns)]
+        coded = (
+            rows.withColumnRenamed(f"c{n_columns}", "cell").join(self.codes, "cell").select(*keys, "code").distinct()
+        )
+        return coded.groupBy(*keys).agg(F.count("code").alias("n"))
+
 
 def code_people(cells: Cells, people: People) -> tuple[CodedPeople, list[DataFrame]]:
     """Give every person a code, as `person_codes` does; return them, and the frames that are kept for it."""

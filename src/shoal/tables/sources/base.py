@@ -261,8 +261,10 @@ class GroupCounter(Protocol):
 class SizeCounter(Protocol):
     """A source that counts its combinations of cells by their rows."""
 
-    def count_sizes(self, names: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many rows combinations of cells have, and how many combinations have as many."""
+    def count_sizes(
+        self, names: Sequence[str], people: People | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many rows, or people, combinations of cells have, and how many combinations have as many."""
 
 
 @runtime_checkable

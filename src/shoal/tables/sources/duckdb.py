@@ -21,6 +21,7 @@ from shoal.tables.formats.writers import create
 from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Grouping, Recoding, Rows, Verifier
 from shoal.tables.sources.dealing import DuckDealer
 from shoal.tables.sources.duck.drawing import numbered_blocks
+from shoal.tables.sources.duck.people import count_sizes
 from shoal.tables.sources.duck_session import (
     DISK_OF_CELL,
     DISK_OF_TEXT,
@@ -36,6 +37,8 @@ from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from shoal.tables.values.people import People
 
 __all__ = ["DuckSource"]
 
@@ -223,12 +226,11 @@ class DuckSource:
                 factors[name] = factor if self.drawn is None else factorize(factor.cells())
         return DistinctRows(factors, counts)
 
-    def count_sizes(self, names: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many rows combinations of cells have, and how many combinations have as many."""
-        columns = ", ".join(f"c{self.names.index(name)}" for name in names)
-        groups = f"select count(*)::bigint as n from cells group by {columns}"
-        found = self.session.fetch(f"select n, count(*)::bigint as times from ({groups}) group by n").sort("n")
-        return found["n"].to_numpy().astype(np.int64), found["times"].to_numpy().astype(np.int64)
+    def count_sizes(
+        self, names: Sequence[str], people: People | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many rows, or people, combinations of cells have, and how many combinations have as many."""
+        return count_sizes(self, names, people)
 
     def prepare_groups(self, groupings: Sequence[Grouping]) -> None:
         """Make a table of numbers with a column for each grouping."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from shoal.tables.sources.dealing import Engine
     from shoal.tables.sources.duck_session import DuckSession
 
-__all__ = ["MetIds", "load_people"]
+__all__ = ["MetIds", "count_sizes", "load_people"]
 
 SLICE_ROWS = 100_000  # ids that are normalised at once
 
@@ -84,6 +85,20 @@ def _load_normal(session: DuckSession, people: People) -> None:
             session.ask(f"insert into normal select * from read_parquet({literal(part)})")
             part.unlink()
     session.ask("drop table odd")
+
+
+def count_sizes(
+    engine: Engine, names: Sequence[str], people: People | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many rows, or people, combinations of cells have, and how many combinations have as many."""
+    columns, counted = ", ".join(f"c{engine.names.index(name)}" for name in names), "cells"
+    if people is not None:
+        load_people(engine, people)
+        own = f"people.cell = cells.c{engine.names.index(people.name)}"
+        counted = f"(select distinct {columns}, code from cells join people on {own})"
+    groups = f"select count(*)::bigint as n from {counted} group by {columns}"
+    found = engine.session.fetch(f"select n, count(*)::bigint as times from ({groups}) group by n").sort("n")
+    return found["n"].to_numpy().astype(np.int64), found["times"].to_numpy().astype(np.int64)
 
 
 class MetIds:
