@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from shoal import datasets, measure, risk
+from shoal.schema import Dialect
 from shoal.tables.sources import counted
 from shoal.verification.gate_streamed import distinct
 from tests.command import Outcome, Shoal
@@ -130,6 +131,32 @@ def test_weights_and_people_of_a_risk(table: Path, monkeypatch: pytest.MonkeyPat
     plain = figures()
     small_blocks(monkeypatch)
     assert figures() == plain
+
+
+def test_order_of_a_small_release_of_a_large_original(shoal: Shoal, table: Path, tmp_path: Path) -> None:
+    """Both are compared row by row, although only one of them is large."""
+    out, turned = tmp_path / "out.csv", tmp_path / "turned.csv"
+    assert shoal("anonymize", table, "-o", out, "-k", 3, *ROLES, "--suppression-limit", "0.1").code == 0
+    header, *rows = out.read_text().splitlines()
+    turned.write_text("\n".join([header, *rows[:0:-1], ""]))
+    assert turned.stat().st_size < table.stat().st_size
+    words = ("verify", turned, "-k", 2, "--qi", QI, "--original", table, "--json")
+    plain = shoal(*words)
+    with pytest.MonkeyPatch.context() as patch:
+        small_blocks(patch)
+        patch.setattr(distinct, "LEAST_BYTES", table.stat().st_size)
+        large = shoal(*words)
+    assert plain.code == large.code == 0, large.err
+    assert {**json.loads(plain.out), "seconds": 0} == {**json.loads(large.out), "seconds": 0}
+
+
+def test_rows_of_parquet_count_not_its_bytes(tmp_path: Path) -> None:
+    """Columns of few values take next to no room, however many rows they have."""
+    path = tmp_path / "long.parquet"
+    pl.DataFrame({"sex": ["F", "M"] * 300_000, "zip": ["10115"] * 600_000}).write_parquet(path)
+    assert path.stat().st_size < 100_000
+    assert distinct.distinct_original(path, Dialect()).times is not None
+    assert counted.read_counted(path, ["sex", "zip"]).height == 2
 
 
 def test_an_unreadable_cell_is_named_by_its_row(shoal: Shoal, tmp_path: Path) -> None:

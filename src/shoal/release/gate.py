@@ -12,6 +12,7 @@ from shoal.errors import VerificationError, join_problems
 from shoal.hierarchy.base import values_under
 from shoal.methods.full_domain.sampling import Drawable
 from shoal.schema import Reading
+from shoal.tables.formats.memory_limit import give_back
 from shoal.tables.sources.base import Dealing, Recoding, Rows
 from shoal.tables.watch import UNWATCHED, Watch
 
@@ -106,6 +107,7 @@ class Gate:
         release, request = self.release, self.release.request
         dealer = release.source.dealer()
         assert dealer is not None
+        give_back()
         return verification.gate_dealt(
             written,
             release.schema,

@@ -41,6 +41,7 @@ from shoal.release.release import Release
 from shoal.report.public import JointFigures, public_column
 from shoal.rules import compile_rules
 from shoal.schema import Role, Schema
+from shoal.tables.formats.memory_limit import give_back
 from shoal.tables.sources.base import Dealing, Source
 from shoal.tables.sources.dealing import Engine
 from shoal.tables.table import Table
@@ -117,6 +118,7 @@ class InPlace:
             found = self.source.search_sections(self.search, sections.LARGEST_SECTION)
         except InfeasibleError as error:
             raise self.refusal or error from None
+        give_back()
         plan.run.stage("measuring")
         groups = _Measured(found)
         shown = _show(plan, found, groups, self.search.moves)

@@ -17,6 +17,7 @@ from shoal.release.files.signature import SigningKey, check_secret, sign
 from shoal.release.gate import Gate
 from shoal.schema import INPUT, Role
 from shoal.tables.formats import writers
+from shoal.tables.formats.memory_limit import give_back
 from shoal.tables.formats.sniff import Format, suffix_of
 from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.targets.base import Target
@@ -149,6 +150,7 @@ def _write_recoded(release: Release, source: Source, path: Path) -> None:
     dealer = source.dealer()
     assert dealer is not None
     assert release.recoding is not None
+    give_back()
     dealer.deal(replace(release.recoding, layout=file_layout(release)), path)
 
 

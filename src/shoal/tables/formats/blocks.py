@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Blocks", "open_blocks"]
 
-BLOCK_BYTES = 1 << 25
+BLOCK_BYTES = 1 << 23  # of text; its cells, which the allocator keeps, take several times as much
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
-"""Check before reading that a table fits into memory, and that a compressed file does not expand without limit."""
+"""Whether a table fits into memory, how far a compressed file may expand, and memory that is given back."""
 
 from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from shoal.errors import FileError, InputError, UsageError, setting
@@ -14,6 +15,7 @@ __all__ = [
     "check_memory",
     "count_cells",
     "fits_memory",
+    "give_back",
     "refuse_expansion",
     "size_in_words",
 ]
@@ -153,3 +155,11 @@ def refuse_expansion(path: Path, compressed: int, expanded: int) -> None:
 def size_in_words(size: int) -> str:
     """Return a number of bytes in words, such as 1.5 GB."""
     return f"{size / 10**9:.1f} GB" if size >= 10**8 else f"{size / 10**6:.1f} MB"
+
+
+def give_back() -> None:
+    """Give the system the memory that was freed; glibc keeps much of it, and the next stage needs other sizes."""
+    import ctypes
+
+    with suppress(AttributeError, OSError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)

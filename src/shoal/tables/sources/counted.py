@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["as_counted", "read_counted"]
 
-LEAST_BYTES = 1 << 23  # smaller files are read as they are
+LEAST_BYTES = 1 << 23  # of text; smaller files are read as they are
+SQUEEZED = 32  # times as much text is in a compressed file, at least
+CELL_BYTES = 8  # of text in a cell of Parquet, which may store it many times smaller
 LEAST_PENDING = 500_000  # rows that are counted at once
 SUFFIXES = ("", "_min", "_max", "_sd", "_share")  # of the columns that a release may have in the place of one
 
@@ -75,11 +77,19 @@ def as_counted(data: Any, named: Sequence[str], further: Collection[str] = ()) -
 
 
 def _is_large(path: Path) -> bool:
-    return (
-        os.path.isfile(path)
-        and path.stat().st_size >= LEAST_BYTES
-        and sniff(path) in (Format.CSV, Format.GZIP, Format.PARQUET)
-    )
+    import polars as pl
+
+    form = sniff(path) if os.path.isfile(path) else None
+    if form not in (Format.CSV, Format.GZIP, Format.PARQUET):
+        return False
+    size = path.stat().st_size * (SQUEEZED if form is Format.GZIP else 1)
+    if form is Format.PARQUET:
+        try:
+            rows = pl.scan_parquet(path, glob=False)
+            size = max(size, int(rows.select(pl.len()).collect().item()) * len(rows.collect_schema()) * CELL_BYTES)
+        except (OSError, pl.exceptions.PolarsError):  # reading the file says what is wrong
+            return False
+    return size >= LEAST_BYTES
 
 
 def _kept(header: Sequence[str], named: Sequence[str], further: Collection[str]) -> list[str] | None:

@@ -119,9 +119,10 @@ def examine(
         reading = replace(demand.reading, delimiter=demand.delimiter or demand.reading.delimiter)
         looked_for = quasi_identifiers(demand, None)
         written = coded_table(released, dialect, looked_for, reading, _READERS[is_distinct])
-        if written.unsorted and original is not None:
+        if original is not None and order_violations(written):
             is_distinct = False
-            written = coded_table(released, dialect, looked_for, reading)
+            if written.times is not None:
+                written = coded_table(released, dialect, looked_for, reading)
     else:
         assert isinstance(released, str | os.PathLike)
         violations += manifest.violations(released)

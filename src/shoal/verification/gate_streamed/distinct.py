@@ -29,13 +29,16 @@ from shoal.verification.reading.coded import (
     read_written,
 )
 from shoal.verification.reading.names import numbered
+from shoal.verification.reading.parquet.footer import read_footer
 from shoal.verification.reading.tables import PathName
 from shoal.verification.recount import name_violations, shape_violations
 from shoal.verification.verdict import Violation
 
 __all__ = ["DistinctPart", "ReadParts", "distinct_original", "distinct_part", "distinct_written", "join_parts"]
 
-LEAST_BYTES = 1 << 22  # smaller files are read as they are
+LEAST_BYTES = 1 << 22  # of text; smaller files are read as they are
+SQUEEZED = 32  # times as much text is in a compressed file, at least
+CELL_BYTES = 8  # of text in a cell of Parquet, which may store it many times smaller
 LEAST_PENDING = 500_000  # rows that are counted at once
 
 Codes = NDArray[np.int32]
@@ -181,7 +184,7 @@ def join_parts(
 def _read(path: PathName, dialect: Dialect, textual: Sequence[str]) -> CodedTable | None:
     """Return a file as its distinct rows; None if it is small, has ragged rows, or cannot be read block by block."""
     kind = files.kind_of(path)
-    if kind not in (*textual, "parquet") or os.path.getsize(path) < LEAST_BYTES:
+    if kind not in (*textual, "parquet") or _text_bytes(path, kind) < LEAST_BYTES:
         return None
     table = CodedBlocks(path, dialect, forgetful=False)
     blocks = table.blocks() if kind in textual else table.row_groups()
@@ -201,6 +204,19 @@ def _read(path: PathName, dialect: Dialect, textual: Sequence[str]) -> CodedTabl
     unsorted = max((violation.row or 0 for violation in order.violations()), default=0)
     found = rows.table(table.names, table.columns, unsorted)
     return found if reader is None else replace(found, faults=reader.faults(), blank_lines=reader.blank_lines())
+
+
+def _text_bytes(path: PathName, kind: str) -> int:
+    """Return about how many bytes of text a file has."""
+    size = os.path.getsize(path)
+    if kind != "parquet":
+        return size if kind == "csv" else SQUEEZED * size
+    try:
+        with open(path, "rb") as file:
+            footer, _, _ = read_footer(file)
+        return max(size, int(footer[3]) * len(footer[2]) * CELL_BYTES)
+    except (ValueError, IndexError, KeyError, TypeError):  # its reader says what is wrong
+        return size
 
 
 def _joined(blocks: Iterable[list[Codes]]) -> Iterator[list[Codes]]:
