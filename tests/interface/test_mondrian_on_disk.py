@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.errors import InfeasibleError
 from shoal.methods.sections import Cut
-from shoal.release.counted_tables.duck_search import _Section
+from shoal.release.counted_tables.duck.search import _Section
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.duck_session import DuckSession
 from tests.contract.test_dealing import AGES, odd_table

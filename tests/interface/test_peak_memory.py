@@ -17,7 +17,7 @@ RELEASE = """
 import sys
 from pathlib import Path
 from shoal.methods import sections
-from shoal.release.counted_tables.duck_search import DuckSearcher
+from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.job import Job
 from shoal.release.make import make_run
 from shoal.settings.keywords import settings_from

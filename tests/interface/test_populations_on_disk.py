@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.errors import InputError, VerificationError
 from shoal.methods import sections
-from shoal.release.counted_tables.duck_search import DuckSearcher
+from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import made, odd_table
 

@@ -19,8 +19,8 @@ import shoal
 from shoal import hierarchy
 from shoal.errors import CancelledError, FileError, VerificationError
 from shoal.methods import sections
-from shoal.release.counted_tables.duck_search import DuckSearcher
-from shoal.release.counted_tables.filed_groups import DuckFound
+from shoal.release.counted_tables.duck.groups import DuckFound
+from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.job import Job
 from shoal.release.make import make_run

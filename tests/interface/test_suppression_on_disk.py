@@ -14,9 +14,9 @@ import pytest
 import shoal
 from shoal.methods import sections
 from shoal.methods.suppression.leaving import Bound
-from shoal.release.counted_tables.duck_search import DuckSearcher
-from shoal.release.counted_tables.duck_suppression import DuckHeld
-from shoal.release.counted_tables.filed_groups import DuckFound
+from shoal.release.counted_tables.duck.groups import DuckFound
+from shoal.release.counted_tables.duck.search import DuckSearcher
+from shoal.release.counted_tables.duck.suppression import DuckHeld
 from shoal.release.counted_tables.section_suppression import SectionSuppression
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.duck_session import DuckSession

@@ -14,7 +14,7 @@ from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
 from shoal.methods.full_domain.sampling import check_given
 from shoal.models import PrivacyModel
-from shoal.release.counted_tables.filed_groups import keep_groups
+from shoal.release.counted_tables.duck.groups import keep_groups
 from shoal.release.counted_tables.pushdown import anonymize_source, needs_rows
 from shoal.release.drift import check_columns
 from shoal.release.files.manifest import paths_beside

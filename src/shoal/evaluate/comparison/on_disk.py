@@ -24,7 +24,7 @@ from shoal.hierarchy.base import Rule
 from shoal.methods.full_domain.sampling import check_given
 from shoal.methods.registry import info_of
 from shoal.models import PrivacyModel
-from shoal.release.counted_tables.filed_groups import clear_runs
+from shoal.release.counted_tables.duck.groups import clear_runs
 from shoal.release.counted_tables.pushdown import anonymize_source
 from shoal.release.job import Job, about_engine, check_engine, names_on_disk
 from shoal.release.make import make_request, make_run

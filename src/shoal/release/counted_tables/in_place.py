@@ -31,7 +31,7 @@ from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.centered import Centered, stand_in_centers, text_ranks
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, PopulationCounter, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
-from shoal.release.counted_tables.duck_search import DuckSearcher
+from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.counted_tables.outliers import Outliers
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.counted_tables.sectioning import SECTIONINGS

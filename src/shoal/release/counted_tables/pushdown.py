@@ -19,13 +19,13 @@ from shoal.models import Basis, PrivacyModel
 from shoal.profile.rare_values import check_seen, missing_or_alike
 from shoal.release.cells.centers import spread_name
 from shoal.release.counted_tables.dealing import works_on_counts
+from shoal.release.counted_tables.duck.revealing import revealing_in
 from shoal.release.counted_tables.in_place import plan_in_place
 from shoal.release.counted_tables.outliers import Outliers, Recoder, find_outliers
 from shoal.release.counted_tables.targets import twins_in
 from shoal.release.make import anonymize_table
 from shoal.release.preconditions import check_target
 from shoal.release.release import Release, Request
-from shoal.release.revealing import revealing_in
 from shoal.schema import INPUT, Role, Schema
 from shoal.tables.sources.base import Dealing, GroupCounter, Recoding, Source
 from shoal.tables.table import RankedTable, Table

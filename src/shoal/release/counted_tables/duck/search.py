@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, count
 from pathlib import Path
@@ -20,20 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InfeasibleError
-from shoal.methods.sections import Cut, Tree, cut_by
+from shoal.methods.sections import Tree, cut_by
 from shoal.methods.shoaling.grouping import no_groups
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
-from shoal.release.counted_tables.duck_suppression import DuckHeld
-from shoal.release.counted_tables.filed_groups import DuckFound
+from shoal.release.counted_tables.duck.groups import DuckFound
+from shoal.release.counted_tables.duck.sections import DuckSection, leaves_of
+from shoal.release.counted_tables.duck.suppression import DuckHeld
 from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch
 from shoal.release.counted_tables.section_suppression import HeldGroups, SectionSuppression
-from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.dealing import Engine, load_codes, slices
 from shoal.tables.sources.duck.people import load_people
-from shoal.tables.sources.duck_session import DuckSession
 from shoal.tables.values.people import People
 from shoal.tables.watch import pooled
 
@@ -206,8 +205,8 @@ class DuckSearcher:
         self._engine.check_sections(n_cells, n_groups, n_pairs)
         for movement in search.moves:
             movement.prepare()
-        whole = _Section(session, packing, search.plan, "section", self._n_units, count())
-        tree = cut_by(whole, lambda histograms: search.plan.cuts(histograms, largest), largest, _Section.allows)
+        whole = DuckSection(session, packing, search.plan, "section", self._n_units, count())
+        tree = cut_by(whole, lambda histograms: search.plan.cuts(histograms, largest), largest, DuckSection.allows)
         again = partial(_search_again, search, largest, self._counted)
         found = DuckFound(self._engine, packing, again, by_person=search.by_person)
         if not search.most:
@@ -218,17 +217,17 @@ class DuckSearcher:
         held.show(found)
         return found
 
-    def _search_into(self, found: Taker, search: SectionSearch, tree: Tree[_Section]) -> None:
+    def _search_into(self, found: Taker, search: SectionSearch, tree: Tree[DuckSection]) -> None:
         """Search all sections, and hand over what is found in each, in order."""
         if search.plan.may_fail:
             self._search_tree(search, tree, found)
             return
-        for frame, groups in self._searched(search, _leaves(tree), drop=True):
+        for frame, groups in self._searched(search, leaves_of(tree), drop=True):
             if isinstance(groups, InfeasibleError):
                 raise groups
             found.add(frame, groups)
 
-    def _search_tree(self, search: SectionSearch, tree: Tree[_Section], found: Taker) -> None:
+    def _search_tree(self, search: SectionSearch, tree: Tree[DuckSection], found: Taker) -> None:
         """Search sections; where one has no groups that pass, the section that it was cut from.
 
         Raises:
@@ -247,12 +246,12 @@ class DuckSearcher:
             session.save(pl.DataFrame({"groups": [pickle.dumps(outcome)]}), path)
             return path
 
-        leaves = _leaves(tree)
+        leaves = leaves_of(tree)
         outcomes = {
             id(leaf): kept(each) for leaf, (_, each) in zip(leaves, self._searched(search, leaves), strict=True)
         }
 
-        def work(section: _Section, number: int) -> tuple[_Section, Path]:
+        def work(section: DuckSection, number: int) -> tuple[DuckSection, Path]:
             outcome = outcomes.get(id(section))
             if outcome is None:
                 outcome = kept(next(iter(self._searched(search, [section], number)))[1])
@@ -271,7 +270,7 @@ class DuckSearcher:
             raise InfeasibleError(no_groups(search.models))
 
     def _searched(
-        self, search: SectionSearch, sections: Sequence[_Section], first: int = 0, *, drop: bool = False
+        self, search: SectionSearch, sections: Sequence[DuckSection], first: int = 0, *, drop: bool = False
     ) -> Iterator[tuple[pl.DataFrame, Outcome]]:
         """Search sections in a pool of threads; yield the tuples or units of each, in order, and what was found.
 
@@ -307,116 +306,3 @@ def _search_again(
     searcher = DuckSearcher(engine)
     searcher.count_units(*counted)
     return searcher.search_sections(search, largest)
-
-
-@dataclass
-class _Section:
-    """Tuples or units in a table of DuckDB, or in those of its two sides; see `shoal.methods.sections.Section`."""
-
-    session: DuckSession
-    packing: Packing
-    plan: Sectioning
-    table: str
-    n_tuples: int
-    numbers: Iterator[int]
-    sides: tuple[_Section, ...] = ()
-
-    def histograms(self) -> list[Counts]:
-        """Return the number of tuples, or of rows if these decide, of each code, column after column."""
-        counts = self._counts("sum(n)" if self.plan.by_rows else "count(*)")
-        return [
-            np.bincount(codes, counts[a], n_codes).astype(np.int64)
-            for n_codes, (a, codes) in zip(self.plan.n_codes, self.plan.columns, strict=True)
-        ]
-
-    def allows(self, cut: Cut) -> bool:
-        """Say whether models allow a cut."""
-        return self.plan.passes(self._count_parts(cut))
-
-    def _count_parts(self, cut: Cut) -> Iterator[PartCounts]:
-        """Yield the rows of the parts of a cut, for each model that is asked."""
-        if not self.plan.judged:
-            return
-        attribute, search_codes = self.plan.columns[cut.column]
-        code, parts = self.packing.code_in_sql(attribute), cut.parts[search_codes]
-        if parts.max() == 1 and (np.diff(parts) >= 0).all():
-            part, join = f"({code} >= {np.argmax(parts)})::int as part", ""
-        else:
-            self._load_codes(np.arange(len(parts)), parts)
-            part, join = "part", f"join codes on codes.code = {code}"
-        for places in self.plan.judged:
-            names = [f"b{place}" for place in places]
-            codes = [self.packing.code_in_sql(self.packing.n_keys + place) for place in places]
-            columns = ", ".join([part, *(f"{each} as {name}" for each, name in zip(codes, names, strict=True))])
-            query = f"select {columns}, sum(n)::bigint as n from {self.table} {join} group by all"
-            frame = self.session.fetch(query)
-            beside = frame.select(names).to_numpy().astype(np.int32)
-            yield PartCounts(frame["part"].to_numpy(), beside, frame["n"].to_numpy().astype(np.int64))
-
-    def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[_Section, _Section]:
-        """Cut the section by the codes of a column; its own table is gone then."""
-        attribute, search_codes = self.plan.columns[column]
-        counts = self._counts("count(*)")[attribute]
-        is_left = goes_left[search_codes]
-        left, right = (np.flatnonzero((counts > 0) & side) for side in (is_left, ~is_left))
-        code = self.packing.code_in_sql(attribute)
-        if left[-1] < right[0] or right[-1] < left[0]:
-            chosen = f"{code} between {left[0]} and {left[-1]}"
-        else:
-            self._load_codes(left)
-            chosen = f"{code} in (select code from codes)"
-        sides = []
-        for where, codes in ((chosen, left), (f"not ({chosen})", right)):
-            table = f"section{next(self.numbers)}"
-            self.session.ask(f"create temp table {table} as select * from {self.table} where {where}")
-            sides.append(replace(self, table=table, n_tuples=int(counts[codes].sum()), sides=()))
-        self.session.ask(f"drop table {self.table}")
-        self.sides = sides[0], sides[1]
-        return sides[0], sides[1]
-
-    def fetch(self, *, drop: bool = False) -> pl.DataFrame:
-        """Return the tuples or units, sorted; drop: whether the table is not needed any more."""
-        frame = self.session.fetch(self.query()).sort(self.packing.names)
-        if drop:
-            for table in self.tables():
-                self.session.ask(f"drop table {table}")
-        return frame
-
-    def tables(self) -> list[str]:
-        """Return the tables that have the tuples or units."""
-        return [table for side in self.sides for table in side.tables()] or [self.table]
-
-    def query(self) -> str:
-        """Return the query of all tuples or units, with their rows."""
-        return " union all ".join(f"select * from {table}" for table in self.tables())
-
-    def _counts(self, counted: str) -> list[Counts]:
-        """Return how much there is of each code of each attribute; counted: of what, in SQL."""
-        lengths = {a: len(codes) for a, codes in self.plan.columns}
-        code = self.packing.code_in_sql
-        queries = [
-            f"select {a} as a, {code(a)} as code, {counted}::bigint as n from {self.table} group by 2" for a in lengths
-        ]
-        frame = self.session.fetch(" union all ".join(queries))
-        attributes, codes, rows = (frame[name].to_numpy() for name in ("a", "code", "n"))
-        found = []
-        for a in range(len(self.packing.cards)):
-            own = attributes == a
-            counts = np.zeros(lengths.get(a, 0), dtype=np.int64)
-            counts[codes[own]] = rows[own]
-            found.append(counts)
-        return found
-
-    def _load_codes(self, codes: NDArray[np.int64], parts: Codes | None = None) -> None:
-        """Give DuckDB codes, and the part of each if there are several."""
-        import polars as pl
-
-        columns = {"code": codes.astype(np.int32)} | ({} if parts is None else {"part": parts})
-        self.session.load("codes", pl.DataFrame(columns))
-
-
-def _leaves(tree: Tree[_Section]) -> list[_Section]:
-    """Return the sections that were not cut, from left to right."""
-    if tree.sides is None:
-        return [tree.section]
-    return [leaf for side in tree.sides for leaf in _leaves(side)]

@@ -1,0 +1,1 @@
+"""Sections of a table that DuckDB has: cut by queries, searched one by one, their groups in files."""

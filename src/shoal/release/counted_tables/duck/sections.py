@@ -1,0 +1,136 @@
+"""Tuples or units in tables of DuckDB: counted by code, cut by queries, fetched one section at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.methods.sections import Cut, Tree
+from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
+from shoal.tables.sorting import Packing
+from shoal.tables.sources.duck_session import DuckSession
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["DuckSection", "leaves_of"]
+
+Counts = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+
+@dataclass
+class DuckSection:
+    """Tuples or units in a table of DuckDB, or in those of its two sides; see `shoal.methods.sections.Section`."""
+
+    session: DuckSession
+    packing: Packing
+    plan: Sectioning
+    table: str
+    n_tuples: int
+    numbers: Iterator[int]
+    sides: tuple[DuckSection, ...] = ()
+
+    def histograms(self) -> list[Counts]:
+        """Return the number of tuples, or of rows if these decide, of each code, column after column."""
+        counts = self._counts("sum(n)" if self.plan.by_rows else "count(*)")
+        return [
+            np.bincount(codes, counts[a], n_codes).astype(np.int64)
+            for n_codes, (a, codes) in zip(self.plan.n_codes, self.plan.columns, strict=True)
+        ]
+
+    def allows(self, cut: Cut) -> bool:
+        """Say whether models allow a cut."""
+        return self.plan.passes(self._count_parts(cut))
+
+    def _count_parts(self, cut: Cut) -> Iterator[PartCounts]:
+        """Yield the rows of the parts of a cut, for each model that is asked."""
+        if not self.plan.judged:
+            return
+        attribute, search_codes = self.plan.columns[cut.column]
+        code, parts = self.packing.code_in_sql(attribute), cut.parts[search_codes]
+        if parts.max() == 1 and (np.diff(parts) >= 0).all():
+            part, join = f"({code} >= {np.argmax(parts)})::int as part", ""
+        else:
+            self._load_codes(np.arange(len(parts)), parts)
+            part, join = "part", f"join codes on codes.code = {code}"
+        for places in self.plan.judged:
+            names = [f"b{place}" for place in places]
+            codes = [self.packing.code_in_sql(self.packing.n_keys + place) for place in places]
+            columns = ", ".join([part, *(f"{each} as {name}" for each, name in zip(codes, names, strict=True))])
+            query = f"select {columns}, sum(n)::bigint as n from {self.table} {join} group by all"
+            frame = self.session.fetch(query)
+            beside = frame.select(names).to_numpy().astype(np.int32)
+            yield PartCounts(frame["part"].to_numpy(), beside, frame["n"].to_numpy().astype(np.int64))
+
+    def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[DuckSection, DuckSection]:
+        """Cut the section by the codes of a column; its own table is gone then."""
+        attribute, search_codes = self.plan.columns[column]
+        counts = self._counts("count(*)")[attribute]
+        is_left = goes_left[search_codes]
+        left, right = (np.flatnonzero((counts > 0) & side) for side in (is_left, ~is_left))
+        code = self.packing.code_in_sql(attribute)
+        if left[-1] < right[0] or right[-1] < left[0]:
+            chosen = f"{code} between {left[0]} and {left[-1]}"
+        else:
+            self._load_codes(left)
+            chosen = f"{code} in (select code from codes)"
+        sides = []
+        for where, codes in ((chosen, left), (f"not ({chosen})", right)):
+            table = f"section{next(self.numbers)}"
+            self.session.ask(f"create temp table {table} as select * from {self.table} where {where}")
+            sides.append(replace(self, table=table, n_tuples=int(counts[codes].sum()), sides=()))
+        self.session.ask(f"drop table {self.table}")
+        self.sides = sides[0], sides[1]
+        return sides[0], sides[1]
+
+    def fetch(self, *, drop: bool = False) -> pl.DataFrame:
+        """Return the tuples or units, sorted; drop: whether the table is not needed any more."""
+        frame = self.session.fetch(self.query()).sort(self.packing.names)
+        if drop:
+            for table in self.tables():
+                self.session.ask(f"drop table {table}")
+        return frame
+
+    def tables(self) -> list[str]:
+        """Return the tables that have the tuples or units."""
+        return [table for side in self.sides for table in side.tables()] or [self.table]
+
+    def query(self) -> str:
+        """Return the query of all tuples or units, with their rows."""
+        return " union all ".join(f"select * from {table}" for table in self.tables())
+
+    def _counts(self, counted: str) -> list[Counts]:
+        """Return how much there is of each code of each attribute; counted: of what, in SQL."""
+        lengths = {a: len(codes) for a, codes in self.plan.columns}
+        code = self.packing.code_in_sql
+        queries = [
+            f"select {a} as a, {code(a)} as code, {counted}::bigint as n from {self.table} group by 2" for a in lengths
+        ]
+        frame = self.session.fetch(" union all ".join(queries))
+        attributes, codes, rows = (frame[name].to_numpy() for name in ("a", "code", "n"))
+        found = []
+        for a in range(len(self.packing.cards)):
+            own = attributes == a
+            counts = np.zeros(lengths.get(a, 0), dtype=np.int64)
+            counts[codes[own]] = rows[own]
+            found.append(counts)
+        return found
+
+    def _load_codes(self, codes: NDArray[np.int64], parts: Codes | None = None) -> None:
+        """Give DuckDB codes, and the part of each if there are several."""
+        import polars as pl
+
+        columns = {"code": codes.astype(np.int32)} | ({} if parts is None else {"part": parts})
+        self.session.load("codes", pl.DataFrame(columns))
+
+
+def leaves_of(tree: Tree[DuckSection]) -> list[DuckSection]:
+    """Return the sections that were not cut, from left to right."""
+    if tree.sides is None:
+        return [tree.section]
+    return [leaf for side in tree.sides for leaf in leaves_of(side)]
