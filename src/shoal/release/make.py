@@ -147,6 +147,7 @@ def anonymize_table(
     key: bytes | None = None,
     twins_of: TwinsOf | None = None,
     drawn: bool = False,
+    revealing: Callable[[], list[Note]] | None = None,
 ) -> Release:
     """Run one method on a table; a table that already meets the request is returned unchanged.
 
@@ -163,8 +164,9 @@ def anonymize_table(
         key: The secret that draws a sample, if a model needs one; None for the secure generator of the system.
         twins_of: Finds the twins of categories, if the table does not have the target.
         drawn: Whether the table is the sample that a model needs.
+        revealing: Finds the columns that reveal others, if the table has not all of them.
     """
-    given = hierarchies, population, prepared, key, twins_of, drawn
+    given = hierarchies, population, prepared, key, twins_of, drawn, revealing
     return carry_out(plan_run(table, schema, request, method, models, run, *given))
 
 
@@ -234,6 +236,7 @@ def plan_run(
     key: bytes | None = None,
     twins_of: TwinsOf | None = None,
     drawn: bool = False,
+    revealing: Callable[[], list[Note]] | None = None,
     must_search: bool = False,
     pairs_of: Callable[[Encoded], Pairs] | None = None,
 ) -> Plan:
@@ -277,7 +280,7 @@ def plan_run(
         *table.notes,
         *coding_notes,
         *check_rare(table, schema, k, request.accept_unique),
-        *about_table(table, schema, models, joint=pairs_of is None),
+        *about_table(table, schema, models, joint=pairs_of is None, revealing=revealing),
     ]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)

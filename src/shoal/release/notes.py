@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
@@ -25,13 +26,16 @@ from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
 __all__ = [
+    "SAMPLE_ROWS",
     "about_levels",
     "about_release",
+    "about_revealing",
     "about_search",
     "about_table",
     "about_target",
     "about_unchanged",
     "about_unread",
+    "mix",
 ]
 
 SAMPLE_ROWS = 20_000
@@ -41,7 +45,14 @@ MIXER = np.uint64(0x9E3779B97F4A7C15)  # spreads the cells of a row over all bit
 FREQUENT = 0.01  # share of the rows from which a text such as "?" deserves a note
 
 
-def about_table(table: Table, schema: Schema, models: Sequence[PrivacyModel] = (), *, joint: bool = True) -> list[Note]:
+def about_table(
+    table: Table,
+    schema: Schema,
+    models: Sequence[PrivacyModel] = (),
+    *,
+    joint: bool = True,
+    revealing: Callable[[], list[Note]] | None = None,
+) -> list[Note]:
     """Note look-alike values, undeclared missing-value markers and revealing columns.
 
     Args:
@@ -49,12 +60,14 @@ def about_table(table: Table, schema: Schema, models: Sequence[PrivacyModel] = (
         schema: Its columns.
         models: The privacy models.
         joint: Whether its rows show which values occur together; without this, no column is called revealing.
+        revealing: Finds the columns that reveal others, if the table has not all of them; see `about_revealing`.
     """
+    found = revealing() if revealing is not None else _dependencies(table, schema) if joint else []
     return [
         *_look_alikes(table, schema),
         *_false_diversity(table, models),
         *_markers(table, schema),
-        *(_dependencies(table, schema) if joint else ()),
+        *found,
     ]
 
 
@@ -142,32 +155,41 @@ def _markers(table: Table, schema: Schema) -> Iterator[Note]:
             )
 
 
-def _dependencies(table: Table, schema: Schema) -> Iterator[Note]:
-    """Note columns that are released unchanged and reveal a quasi-identifier.
-
-    Looks at a sample of the rows, and at one row of each person: the income of a household, which all its members
-    share, reveals nothing about the region.
-    """
+def _dependencies(table: Table, schema: Schema) -> list[Note]:
+    """Note columns that are released unchanged and reveal a quasi-identifier; see `about_revealing`."""
     released = [column.name for column in schema.released]
     rows = _sample(table, released, schema.names(Role.PERSON))
     coded = {}
     for name in released:
         ranks, texts = table.factor(name)
         coded[name] = Coded(ranks[rows].astype(np.int64), len(texts))
+    return about_revealing(coded, schema)
+
+
+def about_revealing(coded: Mapping[str, Coded], schema: Schema) -> list[Note]:
+    """Note columns that are released unchanged and reveal a quasi-identifier.
+
+    Args:
+        coded: By released column, some rows of it: a sample, and one row of each person. The income of a household,
+            which all its members share, reveals nothing about the region.
+        schema: The columns.
+    """
     names = [column.name for column in schema.qi]
     untouched = [name for name in coded if name not in names]
     revealed: dict[str, list[str]] = {}
     for dependency in find_dependencies(coded, names, untouched):
         revealed.setdefault(dependency.column, []).append(dependency.target)
     ranked = sorted(revealed, key=lambda name: -len(revealed[name]))
+    notes = []
     for name in ranked[:MOST_HINTS]:
         targets = revealed[name]
         shown = f"{targets[0]!r}" + (f" and {counted(len(targets) - 1, 'other')}" if len(targets) > 1 else "")
         text = f"reveals quasi-identifier {shown} and is released unchanged"
-        yield Note(f"column {name!r}", text, "drop it, or make it a quasi-identifier")
+        notes.append(Note(f"column {name!r}", text, "drop it, or make it a quasi-identifier"))
     if len(ranked) > MOST_HINTS:
         more = ", ".join(map(repr, ranked[MOST_HINTS:]))
-        yield Note("", f"further columns that reveal quasi-identifiers and are released unchanged: {more}")
+        notes.append(Note("", f"further columns that reveal quasi-identifiers and are released unchanged: {more}"))
+    return notes
 
 
 def _sample(table: Table, names: Sequence[str], person: Sequence[str]) -> Any:
@@ -175,15 +197,20 @@ def _sample(table: Table, names: Sequence[str], person: Sequence[str]) -> Any:
     step = table.height // SAMPLE_ROWS
     if step < 2 and not person:
         return slice(None)
-    mixed = np.zeros(table.height, dtype=np.uint64)
-    for name in names:
-        mixed = (mixed ^ table.factor(name).ranks.astype(np.uint64)) * MIXER
-        mixed ^= mixed >> np.uint64(32)
-    order = np.argsort(mixed)
+    order = np.argsort(mix([table.factor(name).ranks for name in names]))
     if person:
         _, first = np.unique(table.factor(person[0]).ranks[order], return_index=True)
         order = order[np.sort(first)]
     return order[:: max(1, len(order) // SAMPLE_ROWS)]
+
+
+def mix(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
+    """Return a number for each row that depends on all of its cells; columns: the ranks of cells."""
+    mixed = np.zeros(len(columns[0]), dtype=np.uint64)
+    for ranks in columns:
+        mixed = (mixed ^ ranks.astype(np.uint64)) * MIXER
+        mixed ^= mixed >> np.uint64(32)
+    return mixed
 
 
 def _people(table: Table, released: Released, schema: Schema, k: int) -> Iterator[Note]:

@@ -7,7 +7,7 @@ on several columns at once is counted by the engine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
-from shoal.errors import InfeasibleError, InputError
+from shoal.errors import InfeasibleError, InputError, Note
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
 from shoal.methods.shoaling.pricing import price_table
@@ -148,7 +148,13 @@ class InPlace:
         return replace(release, recoding=recoding, joint=(n_exact, n_starred))
 
 
-def plan_in_place(source: Source, schema: Schema, job: Job, outliers: Outliers) -> InPlace | None:
+def plan_in_place(
+    source: Source,
+    schema: Schema,
+    job: Job,
+    outliers: Outliers,
+    revealing: Callable[[], list[Note]] | None = None,
+) -> InPlace | None:
     """Plan a run whose sections the engine searches; None if it cannot, or if the table is a single section."""
     import polars as pl
 
@@ -181,6 +187,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job, outliers: Outliers) 
             job.hierarchies,
             job.settings.population_table(),
             twins_of=twins_in(source, schema, job.request.target),
+            revealing=revealing,
             must_search=True,
             pairs_of=counts.pairs,
         )

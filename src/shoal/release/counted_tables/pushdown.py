@@ -21,6 +21,7 @@ from shoal.release.cells.centers import spread_name
 from shoal.release.counted_tables.dealing import works_on_counts
 from shoal.release.counted_tables.in_place import plan_in_place
 from shoal.release.counted_tables.outliers import Outliers, Recoder, find_outliers
+from shoal.release.counted_tables.revealing import revealing_in
 from shoal.release.counted_tables.targets import twins_in
 from shoal.release.make import anonymize_table
 from shoal.release.preconditions import check_target
@@ -132,7 +133,8 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         source.take(draw_from(source, sampling.share, job.key))
     outliers = find_outliers(source, schema, request, models)
     schema = outliers.schema
-    if (in_place := plan_in_place(source, schema, job, outliers)) is not None:
+    revealing = revealing_in(source, schema)
+    if (in_place := plan_in_place(source, schema, job, outliers, revealing)) is not None:
         notes = _look_at_columns(source, schema, job, in_place.n_rows)
         return _completed(in_place.release(), outliers, job, notes)
     outliers.recode(back=True)
@@ -155,7 +157,7 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         request = replace(request, accept_unique=accepted)
         people = job.settings.population_table()
         twins_of = twins_in(source, schema, request.target)
-        given = job.hierarchies, people, None, job.key, twins_of, sampling is not None
+        given = job.hierarchies, people, None, job.key, twins_of, sampling is not None, revealing
         release = anonymize_table(table, narrow, request, method, models, run, *given)
     except InputError as error:  # the row of a count is not a row of the table
         raise error.without_rows() from None
@@ -177,14 +179,14 @@ def _look_at_columns(source: Source, schema: Schema, job: Job, n_rows: int) -> l
 
 def _completed(release: Release, outliers: Outliers, job: Job, notes: Sequence[Note]) -> Release:
     """Return the release of counted columns as that of the whole table."""
-    first = (*outliers.source.notes, *outliers.notes)
+    first = (*outliers.source.notes, *outliers.notes, *notes)  # in the order of a run in memory
     columns = {column.name: column for column in release.schema.columns}
     release = replace(
         release,
         source=outliers.source,
         schema=outliers.schema.with_columns(columns),
         request=replace(release.request, accept_unique=job.request.accept_unique),
-        notes=tuple(dict.fromkeys((*first, *release.notes, *notes))),
+        notes=tuple(dict.fromkeys((*first, *release.notes))),
     )
     if isinstance(release.recoding, Dealing):
         return replace(release, recoding=replace(release.recoding, names=_dealt_names(release)))
