@@ -191,7 +191,7 @@ def test_several_parquet_files_and_a_hierarchy(source: Path, spark: Any, tmp_pat
     assert found.equals(pl.read_parquet(tmp_path / "memory.parquet"))
 
 
-ONE_FILE = {"left out": SETTINGS["two models, suppression"], "searched": SEARCHED["two models and own k"]}
+ONE_FILE = {"left out": SETTINGS["people, own k, suppression"], "searched": SETTINGS["two models, suppression"]}
 
 
 @pytest.mark.parametrize("case", ONE_FILE)
