@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -90,7 +91,7 @@ def check_sections(place: str, memory: int | None, n_cells: int, n_groups: int, 
 
 def _check_memory(place: str, memory: int | None, needed: int, what: str) -> None:
     if memory is not None and needed > (1 - SHARE) * memory + ALLOWANCE:
-        enough = int((needed - ALLOWANCE) / (1 - SHARE))
+        enough = ceil((needed - ALLOWANCE) / (1 - SHARE) / 10**8) * 10**8  # the message rounds it
         raise FileError(
             f"{place}: {what} need about {size_in_words(needed)} of memory beside DuckDB. Use "
             f"{setting('memory', size_in_words(enough))}, or make a quasi-identifier coarser before the run."
