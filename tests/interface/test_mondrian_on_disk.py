@@ -13,7 +13,6 @@ from shoal.errors import InfeasibleError
 from shoal.methods.sections import Cut
 from shoal.release.counted_tables.duck.search import _Section
 from shoal.tables.formats.writers import write_csv
-from shoal.tables.sources.duck_session import DuckSession
 from tests.contract.test_dealing import AGES, odd_table
 from tests.interface.test_sections_on_disk import (
     GIVEN,
@@ -82,21 +81,10 @@ def test_release_has_the_bytes_of_memory(name: str, searched: list[int], refused
     assert any(refused) == (name in REFUSED)
 
 
-def test_no_stage_has_all_tuples_in_memory(
-    searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_stage_has_all_tuples_in_memory(searched: list[int], heights: list[int], tmp_path: Path) -> None:
     """What Python fetches is a segment, or has a row for each cell, or for each sensitive value of a part."""
     table = mixed_table(900).with_columns(pl.col("height").str.slice(0, 3), pl.col("born").str.slice(0, 4))
     write_csv(table, tmp_path / "source.csv")
-    heights: list[int] = []
-    fetch = DuckSession.fetch
-
-    def fetched(self: DuckSession, query: str) -> pl.DataFrame:
-        frame = fetch(self, query)
-        heights.append(frame.height)
-        return frame
-
-    monkeypatch.setattr(DuckSession, "fetch", fetched)
     given = BY_KIND | {"models": [shoal.LDiversity("disease", l=2)]}
     written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine="duckdb")
     n_tuples = table.select(MIXED["qi"]).n_unique()

@@ -19,7 +19,6 @@ from shoal.tables.formats import blocks
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources import numbering
 from shoal.tables.sources.duck import people
-from shoal.tables.sources.duck_session import DuckSession
 from shoal.verification.gate_streamed import tallies
 from tests.contract.test_dealing import AGES, odd_table
 from tests.interface import test_sections_on_disk
@@ -79,7 +78,7 @@ def test_release_has_the_bytes_of_memory(
 
 
 def test_no_stage_has_all_people_in_memory(
-    searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    searched: list[int], heights: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What Python fetches from DuckDB or gives it is a section, or has a row for each cell or group."""
     table = mixed_table(500).with_columns(pl.col("height").str.slice(0, 3), pl.col("born").str.slice(0, 4))
@@ -88,20 +87,6 @@ def test_no_stage_has_all_people_in_memory(
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 5_000)
     monkeypatch.setattr(numbering, "MOST_TEXTS", 200)
     monkeypatch.setattr(notes, "SAMPLE_ROWS", 100)  # rows that are looked at for revealing columns
-    heights: list[int] = []
-    fetch, load = DuckSession.fetch, DuckSession.load
-
-    def fetched(self: DuckSession, query: str) -> pl.DataFrame:
-        frame = fetch(self, query)
-        heights.append(frame.height)
-        return frame
-
-    def loaded(self: DuckSession, name: str, frame: pl.DataFrame) -> None:
-        heights.append(frame.height)
-        load(self, name, frame)
-
-    monkeypatch.setattr(DuckSession, "fetch", fetched)
-    monkeypatch.setattr(DuckSession, "load", loaded)
     written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED | {"person": "who"}, engine="duckdb")
     most_cells = sum(table[name].n_unique() for name in MIXED["qi"])
     assert searched[0] >= 500 / LARGEST

@@ -27,7 +27,6 @@ from shoal.release.make import make_run
 from shoal.settings.keywords import settings_from
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources import duck_session, numbering
-from shoal.tables.sources.duck_session import DuckSession
 from shoal.tables.watch import Watch
 from tests.contract.test_dealing import AGES, QI, odd_table
 
@@ -231,26 +230,10 @@ def test_release_of_a_closed_source_is_written(
     assert list((tmp_path / "private").iterdir()) == []
 
 
-def test_no_stage_has_all_tuples_in_memory(
-    searched: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_stage_has_all_tuples_in_memory(searched: list[int], heights: list[int], tmp_path: Path) -> None:
     """What Python fetches from DuckDB or gives it is a section, or has a row for each cell or group."""
     table = mixed_table(900).with_columns(pl.col("height").str.slice(0, 3), pl.col("born").str.slice(0, 4))
     write_csv(table, tmp_path / "source.csv")
-    heights: list[int] = []
-    fetch, load = DuckSession.fetch, DuckSession.load
-
-    def fetched(self: DuckSession, query: str) -> pl.DataFrame:
-        frame = fetch(self, query)
-        heights.append(frame.height)
-        return frame
-
-    def loaded(self: DuckSession, name: str, frame: pl.DataFrame) -> None:
-        heights.append(frame.height)
-        load(self, name, frame)
-
-    monkeypatch.setattr(DuckSession, "fetch", fetched)
-    monkeypatch.setattr(DuckSession, "load", loaded)
     written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED, engine="duckdb")
     n_tuples = table.select(MIXED["qi"]).n_unique()
     most_cells = sum(table[name].n_unique() for name in MIXED["qi"])

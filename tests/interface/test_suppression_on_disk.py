@@ -19,7 +19,6 @@ from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.counted_tables.duck.suppression import DuckHeld
 from shoal.release.counted_tables.section_suppression import SectionSuppression
 from shoal.tables.formats.writers import write_csv
-from shoal.tables.sources.duck_session import DuckSession
 from tests.interface.test_sections_on_disk import LARGEST, written
 
 QI = ["age", "pay", "job"]
@@ -138,25 +137,20 @@ def test_no_row_leaves_if_groups_would_fail_then(tmp_path: Path, monkeypatch: py
     assert 588 <= seen[0] < 600
 
 
-def test_no_stage_has_all_entries_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_stage_has_all_entries_in_memory(
+    heights: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What DuckDB adds up over all sections has a row for each sum or section; files are private and go away."""
     table = table_with_outliers()
     write_csv(table, tmp_path / "source.csv")
-    heights: list[int] = []
     modes: set[int] = set()
-    fetch, show = DuckSession.fetch, SectionSuppression.show
-
-    def fetched(self: DuckSession, query: str) -> pl.DataFrame:
-        frame = fetch(self, query)
-        heights.append(frame.height)
-        return frame
+    show = SectionSuppression.show
 
     def shown(self: SectionSuppression, held: pl.DataFrame, bound: Bound) -> Any:
         heights.append(held.height)
         modes.update(path.stat().st_mode & 0o777 for path in tmp_path.rglob("held-*/*"))
         return show(self, held, bound)
 
-    monkeypatch.setattr(DuckSession, "fetch", fetched)
     monkeypatch.setattr(SectionSuppression, "show", shown)
     written(tmp_path / "source.csv", tmp_path / "out.csv", GIVEN, engine="duckdb")
     n_tuples = table.select(QI).n_unique()
