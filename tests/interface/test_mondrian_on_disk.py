@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.errors import InfeasibleError
 from shoal.methods.sections import Cut
-from shoal.release.counted_tables.duck.search import _Section
+from shoal.release.counted_tables.duck.sections import DuckSection
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import AGES, odd_table
 from tests.interface.test_sections_on_disk import (
@@ -55,13 +55,13 @@ REFUSED = {"closeness, not closed", "diversity, personal k"}
 def refused(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each proposed cut of a large segment, whether models refuse it."""
     found: list[bool] = []
-    allows = _Section.allows
+    allows = DuckSection.allows
 
-    def noted(self: _Section, cut: Cut) -> bool:
+    def noted(self: DuckSection, cut: Cut) -> bool:
         found.append(not allows(self, cut))
         return not found[-1]
 
-    monkeypatch.setattr(_Section, "allows", noted)
+    monkeypatch.setattr(DuckSection, "allows", noted)
     return found
 
 
