@@ -17,10 +17,12 @@ import shoal
 from shoal import verification
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode, guess_kinds
+from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import InfeasibleError, UsageError, VerificationError
 from shoal.methods import Run, infos, named
 from shoal.methods.base import failing_groups
 from shoal.methods.shoaling.model_terms import find_requirement
+from shoal.methods.shoaling.search import Shoaling
 from shoal.models import MODELS, Basis, Distributions, Groups, KAnonymity, PrivacyModel, Term, model_from
 from shoal.models.model import ColumnModel, Model
 from shoal.schema import Role, Schema
@@ -210,10 +212,10 @@ def test_model_with_a_judge_is_counted_by_the_gate(tmp_path: Path, monkeypatch: 
 def test_release_that_fails_a_new_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A method that ignores a model is found out by the model itself."""
 
-    def ignore(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> NDArray[np.int32]:
-        return (np.arange(encoded.n_rows) // 3).astype(np.int32)
+    def ignore(self: Shoaling, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
+        return tight_partition(encoded, (np.arange(encoded.n_rows) // 3).astype(np.int32))
 
-    monkeypatch.setattr("shoal.methods.shoaling.search.Shoaling._group", lambda self, *given: ignore(*given))
+    monkeypatch.setattr(Shoaling, "partition", ignore)
     with pytest.raises(VerificationError, match=r"minority-rows .* groups of the release fail; nothing was written"):
         shoal.anonymize(
             frame(1), qi=["age", "zip"], sensitive=["disease"], k=3, models=[MinorityRows("disease", 2)], threads=1
