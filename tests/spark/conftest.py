@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
+from shoal.methods import sections
+from shoal.spark import reading
+from shoal.tables.formats.writers import write_csv
 from tests.command import shoal
+from tests.contract.test_dealing import odd_table
 
 __all__ = ["shoal"]
 
@@ -56,3 +60,14 @@ def spark() -> Iterator[Any]:
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
         with open_session("local[2]", FAST) as session:
             yield session
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A CSV file that several tasks read, of several sections."""
+    monkeypatch.setattr(sections, "LARGEST_SECTION", 120)
+    monkeypatch.setattr(reading, "SPLIT_BYTES", 7_000)
+    monkeypatch.setattr(reading, "SPLIT_ROWS", 150)
+    path = tmp_path / "source.csv"
+    write_csv(odd_table(1, 600), path)
+    return path

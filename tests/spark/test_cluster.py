@@ -29,7 +29,7 @@ from shoal.spark.session import PINNED, open_session
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.watch import Watch
 from tests.spark.conftest import FAST
-from tests.spark.test_release import text_of
+from tests.spark.releases import text_of
 
 CANARY = "canary7f3a"
 GIVEN: dict[str, Any] = {"k": 5, "effort": "fast", "qi": ["place", "age"], "sensitive": ["illness"], "l": 2}

@@ -20,7 +20,7 @@ from shoal.spark.engine import open_source, write_release
 from shoal.spark.gate import examine_counts
 from shoal.tables.formats.writers import write_csv
 from tests.command import Shoal
-from tests.spark.test_release import text_of
+from tests.spark.releases import text_of
 
 ROLES = ("--qi", "age,town", "--sensitive", "illness")
 GIVEN: dict[str, Any] = {"k": 5, "effort": "fast", "qi": ["age", "town"], "sensitive": ["illness"]}

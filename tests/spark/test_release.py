@@ -7,7 +7,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -15,69 +14,16 @@ import shoal
 import shoal.spark
 from shoal.errors import UsageError, VerificationError
 from shoal.methods import sections
-from shoal.methods.sections import Cut
 from shoal.release.job import Job
 from shoal.settings.keywords import settings_from
-from shoal.spark import cells, folder, reading
+from shoal.spark import cells, folder
 from shoal.spark.engine import open_source, write_release
 from shoal.spark.parts import write_parts
-from shoal.spark.search.cutting import Cuts
 from shoal.tables.csv import read_csv
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.base import Dealing
 from tests.contract.test_dealing import AGES, QI, SETTINGS, odd_table
-from tests.interface.test_people_on_disk import with_odd_ids
-from tests.interface.test_suppression_on_disk import GIVEN as WITH_OUTLIERS
-from tests.interface.test_suppression_on_disk import table_with_outliers
-
-GIVEN: dict[str, Any] = {
-    "k": 5,
-    "effort": "fast",
-    "seed": 3,
-    "qi": QI,
-    "sensitive": ["disease"],
-    "insensitive": ["z other", "number"],
-    "drop": ["name", "who", "own k"],
-    "numeric": ["Age"],
-    "accept_unique": ["number", "z other", "disease"],
-    "missing": ["NULL", ""],
-}
-
-
-@pytest.fixture
-def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A CSV file that several tasks read, of several sections."""
-    monkeypatch.setattr(sections, "LARGEST_SECTION", 120)
-    monkeypatch.setattr(reading, "SPLIT_BYTES", 7_000)
-    monkeypatch.setattr(reading, "SPLIT_ROWS", 150)
-    path = tmp_path / "source.csv"
-    write_csv(odd_table(1, 600), path)
-    return path
-
-
-def in_memory(path: Path, output: Path, **given: Any) -> str:
-    """Write the release of the memory engine; return it as CSV."""
-    release = shoal.anonymize(path, **{name: each for name, each in (GIVEN | given).items() if each is not None})
-    release.write(output)
-    return output.read_bytes().decode(errors="replace")
-
-
-def on_spark(spark: Any, data: str, output: str, *, searched: bool | None = None, **given: Any) -> Path:
-    """Write a release in parts; return its folder. `searched` says whether executors must search, or must not."""
-    settings = settings_from({name: each for name, each in (GIVEN | given).items() if each is not None})
-    with open_source(data, settings, spark) as opened:
-        job = Job.from_settings(opened, settings, output, engine="spark", force=True)
-        release, target, manifest = write_release(job, output)
-    assert json.loads(manifest.read_text())["k"] == release.request.k
-    assert isinstance(release.recoding, Dealing)
-    assert searched in (None, release.recoding.searched is not None)
-    return target.path
-
-
-def text_of(parts: Path) -> str:
-    """Return the parts of a CSV release as one file."""
-    texts = [path.read_bytes().decode() for path in sorted(parts.glob("part-*.csv"))]
-    return texts[0] + "".join(text.split("\n", 1)[1] for text in texts[1:])
+from tests.spark.releases import GIVEN, in_memory, on_spark, text_of
 
 
 def test_parts_have_the_rows_of_memory_for_any_partitions(source: Path, spark: Any, tmp_path: Path) -> None:
@@ -91,91 +37,6 @@ def test_parts_have_the_rows_of_memory_for_any_partitions(source: Path, spark: A
     manifest = json.loads((parts / "_manifest.json").read_text())
     assert set(manifest["parts"]) | {"_SUCCESS", "_manifest.json"} == {path.name for path in parts.iterdir()}
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]  # nothing unfinished (S04)
-
-
-SEARCHED: dict[str, dict[str, Any]] = {
-    # Every tuple has k rows. In a section, no groups are found under t: the one that it was cut from is searched.
-    "closeness and a ban": {
-        "qi": ["Age", QI[2]],
-        "drop": [*GIVEN["drop"], "age"],
-        "models": [shoal.TCloseness("disease", t=0.15)],
-        "rules": [{"column": "Age", "inflection": [10, 11], "ban": True}],
-    },
-    # Some sections lack values of the first column.
-    "two models and own k": {
-        "models": [shoal.LDiversity("disease", l=10), shoal.EntropyLDiversity("z other", l=2)],
-        "sensitive": ["disease", "z other"],
-        "insensitive": ["number"],
-        "k_column": "own k",
-        "drop": ["name", "who"],
-    },
-    # Large segments are cut by counts; a cut is refused.
-    "mondrian beside a model and own k": {
-        "method": "mondrian",
-        "effort": None,
-        "models": [shoal.LDiversity("disease", l=10)],
-        "k_column": "own k",
-        "drop": ["name", "who"],
-    },
-    "limits, derived weights, own k and a target": {
-        "max_width": {"Age": "20"},
-        "finest": {QI[2]: "month"},
-        "weights": "auto",
-        "target": "disease",
-        "k_column": "own k",
-        "drop": ["name", "who"],
-    },
-}
-
-
-@pytest.mark.parametrize("given", SEARCHED.values(), ids=SEARCHED)
-def test_executors_search_under_models(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
-    """Sections keep to models, rules, limits and a personal k, and their rows are those of memory (S01)."""
-    expected = in_memory(source, tmp_path / "memory.csv", **given)
-    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
-
-
-def test_executors_count_people(source: Path, spark: Any, tmp_path: Path) -> None:
-    """Ids in several spellings are one person, and stay on executors; beside them, a personal k and a model (S01)."""
-    source = source.with_name("people.csv")
-    write_csv(with_odd_ids(odd_table(1, 600)), source)
-    given = {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.LDiversity("disease", l=2)]}
-    expected = in_memory(source, tmp_path / "memory.csv", **given)
-    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
-
-
-def test_every_part_of_a_cut_is_a_section() -> None:
-    """A cut of a hierarchy has several parts, which are separated by halves."""
-    cuts, codes = Cuts(), np.arange(5, dtype=np.int32).reshape(-1, 1)
-    part_of = cuts.separate(0, Cut(0, np.array([2, 0, 1, 3, 1], dtype=np.int32)), 0, 3)
-    assert [part_of[node] for node in cuts.nodes_of(codes).tolist()] == [2, 0, 1, 3, 1]
-    assert sorted(part_of) == sorted(cuts.numbers())
-
-
-def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) -> None:
-    """One limit holds for all sections; groups are compared with what is released (S01)."""
-    table = table_with_outliers(330)
-    write_csv(table, tmp_path / "outliers.csv")
-    given = dict.fromkeys([*GIVEN]) | WITH_OUTLIERS | {"models": [shoal.TCloseness("disease", t=0.4)]}
-    expected = in_memory(tmp_path / "outliers.csv", tmp_path / "memory.csv", **given)
-    parts = on_spark(spark, str(tmp_path / "outliers.csv"), f"{tmp_path}/parts.csv/", searched=True, **given)
-    assert text_of(parts) == expected
-    assert 1 <= table.height - (expected.count("\n") - 1) <= 6
-    stated, manifest = (
-        json.loads(path.read_text()) for path in (tmp_path / "memory.csv.manifest.json", parts / "_manifest.json")
-    )
-    assert manifest["measures"] == stated["measures"]
-    assert manifest["suppressed_rows"] == stated["suppressed_rows"]
-
-
-DEALT = ("people, own k, suppression", "limits", "relaxed")
-
-
-@pytest.mark.parametrize("given", [SETTINGS[name] for name in DEALT], ids=DEALT)
-def test_models_people_and_limits(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
-    """Executors judge the groups of all parts together (S01)."""
-    expected = in_memory(source, tmp_path / "memory.csv", **given)
-    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=False, **given)) == expected
 
 
 def test_several_parquet_files_and_a_hierarchy(source: Path, spark: Any, tmp_path: Path) -> None:

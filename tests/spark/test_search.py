@@ -1,0 +1,105 @@
+"""Executors search sections under models, people, limits and suppression; the rows are those of memory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shoal
+import shoal.spark
+from shoal.methods.sections import Cut
+from shoal.spark.search.cutting import Cuts
+from shoal.tables.formats.writers import write_csv
+from tests.contract.test_dealing import QI, SETTINGS, odd_table
+from tests.interface.test_people_on_disk import with_odd_ids
+from tests.interface.test_suppression_on_disk import GIVEN as WITH_OUTLIERS
+from tests.interface.test_suppression_on_disk import table_with_outliers
+from tests.spark.releases import GIVEN, in_memory, on_spark, text_of
+
+SEARCHED: dict[str, dict[str, Any]] = {
+    # Every tuple has k rows. In a section, no groups are found under t: the one that it was cut from is searched.
+    "closeness and a ban": {
+        "qi": ["Age", QI[2]],
+        "drop": [*GIVEN["drop"], "age"],
+        "models": [shoal.TCloseness("disease", t=0.15)],
+        "rules": [{"column": "Age", "inflection": [10, 11], "ban": True}],
+    },
+    # Some sections lack values of the first column.
+    "two models and own k": {
+        "models": [shoal.LDiversity("disease", l=10), shoal.EntropyLDiversity("z other", l=2)],
+        "sensitive": ["disease", "z other"],
+        "insensitive": ["number"],
+        "k_column": "own k",
+        "drop": ["name", "who"],
+    },
+    # Large segments are cut by counts; a cut is refused.
+    "mondrian beside a model and own k": {
+        "method": "mondrian",
+        "effort": None,
+        "models": [shoal.LDiversity("disease", l=10)],
+        "k_column": "own k",
+        "drop": ["name", "who"],
+    },
+    "limits, derived weights, own k and a target": {
+        "max_width": {"Age": "20"},
+        "finest": {QI[2]: "month"},
+        "weights": "auto",
+        "target": "disease",
+        "k_column": "own k",
+        "drop": ["name", "who"],
+    },
+}
+
+
+@pytest.mark.parametrize("given", SEARCHED.values(), ids=SEARCHED)
+def test_executors_search_under_models(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
+    """Sections keep to models, rules, limits and a personal k, and their rows are those of memory (S01)."""
+    expected = in_memory(source, tmp_path / "memory.csv", **given)
+    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
+
+
+def test_executors_count_people(source: Path, spark: Any, tmp_path: Path) -> None:
+    """Ids in several spellings are one person, and stay on executors; beside them, a personal k and a model (S01)."""
+    source = source.with_name("people.csv")
+    write_csv(with_odd_ids(odd_table(1, 600)), source)
+    given = {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.LDiversity("disease", l=2)]}
+    expected = in_memory(source, tmp_path / "memory.csv", **given)
+    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
+
+
+def test_every_part_of_a_cut_is_a_section() -> None:
+    """A cut of a hierarchy has several parts, which are separated by halves."""
+    cuts, codes = Cuts(), np.arange(5, dtype=np.int32).reshape(-1, 1)
+    part_of = cuts.separate(0, Cut(0, np.array([2, 0, 1, 3, 1], dtype=np.int32)), 0, 3)
+    assert [part_of[node] for node in cuts.nodes_of(codes).tolist()] == [2, 0, 1, 3, 1]
+    assert sorted(part_of) == sorted(cuts.numbers())
+
+
+def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) -> None:
+    """One limit holds for all sections; groups are compared with what is released (S01)."""
+    table = table_with_outliers(330)
+    write_csv(table, tmp_path / "outliers.csv")
+    given = dict.fromkeys([*GIVEN]) | WITH_OUTLIERS | {"models": [shoal.TCloseness("disease", t=0.4)]}
+    expected = in_memory(tmp_path / "outliers.csv", tmp_path / "memory.csv", **given)
+    parts = on_spark(spark, str(tmp_path / "outliers.csv"), f"{tmp_path}/parts.csv/", searched=True, **given)
+    assert text_of(parts) == expected
+    assert 1 <= table.height - (expected.count("\n") - 1) <= 6
+    stated, manifest = (
+        json.loads(path.read_text()) for path in (tmp_path / "memory.csv.manifest.json", parts / "_manifest.json")
+    )
+    assert manifest["measures"] == stated["measures"]
+    assert manifest["suppressed_rows"] == stated["suppressed_rows"]
+
+
+DEALT = ("people, own k, suppression", "limits", "relaxed")
+
+
+@pytest.mark.parametrize("given", [SETTINGS[name] for name in DEALT], ids=DEALT)
+def test_models_people_and_limits(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
+    """Executors judge the groups of all parts together (S01)."""
+    expected = in_memory(source, tmp_path / "memory.csv", **given)
+    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=False, **given)) == expected
