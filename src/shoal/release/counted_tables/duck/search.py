@@ -286,10 +286,10 @@ class DuckSearcher:
         suppression = SectionSuppression(search, packing)
 
         def task(frame: pl.DataFrame, number: int) -> tuple[pl.DataFrame, Outcome]:
-            units = _Units.of(frame, packing)
             try:
                 if search.most:
                     return frame, suppression.hold(frame, number)
+                units = _Units.of(frame, packing)
                 beside = units.beside if search.by_units else None
                 return frame.drop("n"), search.group(units.tuples, units.counts, number, beside)
             except InfeasibleError as error:

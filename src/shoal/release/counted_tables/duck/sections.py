@@ -70,7 +70,7 @@ class DuckSection:
     def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[DuckSection, DuckSection]:
         """Cut the section by the codes of a column; its own table is gone then."""
         attribute, search_codes = self.plan.columns[column]
-        counts = self._counts("count(*)")[attribute]
+        counts = self._counts("count(*)", attribute)[attribute]
         is_left = goes_left[search_codes]
         left, right = (np.flatnonzero((counts > 0) & side) for side in (is_left, ~is_left))
         code = self.packing.code_in_sql(attribute)
@@ -104,9 +104,9 @@ class DuckSection:
         """Return the query of all tuples or units, with their rows."""
         return " union all ".join(f"select * from {table}" for table in self.tables())
 
-    def _counts(self, counted: str) -> list[Counts]:
-        """Return how much there is of each code of each attribute; counted: of what, in SQL."""
-        lengths = {a: len(codes) for a, codes in self.plan.columns}
+    def _counts(self, counted: str, only: int | None = None) -> list[Counts]:
+        """Return how much there is of each code of each attribute; counted: of what, in SQL; only: one attribute."""
+        lengths = {a: len(codes) for a, codes in self.plan.columns if only in (None, a)}
         code = self.packing.code_in_sql
         queries = [
             f"select {a} as a, {code(a)} as code, {counted}::bigint as n from {self.table} group by 2" for a in lengths
