@@ -16,9 +16,13 @@ from shoal.schema import Dialect, Kind, Role, Schema
 from shoal.tables.formats.writers import write_csv
 from shoal.verification import Claimed, Goal, SourceTable, Verdict
 from shoal.verification.gate_streamed import parts
+from shoal.verification.gate_streamed.centers import CENTERS
+from shoal.verification.gate_streamed.groups import center_violations, examine_centers
+from shoal.verification.gate_streamed.laid import Layout
 from shoal.verification.gate_streamed.parts import GroupCount, GroupFacts
 from shoal.verification.gate_streamed.tallies import PERSON, SIZE, GroupCounts
 from shoal.verification.models.checks import TableCounts
+from shoal.verification.reading.coded import code_columns
 
 KEY = bytes(32)
 SCHEMA = Schema.build(
@@ -101,6 +105,30 @@ def test_true_release_passes(full_domain: bool, tmp_path: Path) -> None:
     verdict = judged(tmp_path, released(), full_domain=full_domain)
     assert verdict.ok, verdict.violations
     assert (verdict.rows, verdict.groups, verdict.smallest_group) == (80, 4, 20)
+
+
+def test_parts_with_another_layout(tmp_path: Path) -> None:
+    """Ranges in two columns, numbers with commas and escaped cells are read back; a cell that is not escaped is not."""
+    source = SOURCE.with_columns(pl.col("age") + ".5", illness="=" + pl.col("illness"))
+    rows = released().with_columns(age_before=pl.col("age_before") + ".5", illness="'=" + pl.col("illness"))
+    ends = pl.col("age").str.strip_chars("[]").str.replace_all(r"(\d\d)", "$1,5").str.split("5, ")
+    laid = rows.select(age_min=ends.list.first() + "5", age_max=ends.list.last(), town="town", illness="illness").sort(
+        pl.all()
+    )
+    layout = Layout(frozenset({"age"}), spreadsheet_safe=True, delimiter=";", decimal=",")
+    table = SourceTable(iter([source.to_dict(as_series=False).values()]))
+    found = parts.examine_source(table, SCHEMA, KEY, None, layout)
+    assert found.numbers == {"age"}
+    for escape, n_wrong in (("'=", 0), ("=", 1)):
+        path = tmp_path / "part.csv"
+        shown = laid.with_columns(pl.col("illness").str.replace("'=", escape, literal=True))
+        shown.write_csv(path, separator=";")
+        facts, counts = parts.examine_part(
+            path, SCHEMA, {}, KEY, Stated(rows.sort("age", "town", "illness")), layout, found.numbers
+        )
+        assert len(facts.violations) == n_wrong
+        assert facts.bag == found.bag
+        assert parts.examine_groups(added(counts), SCHEMA, 20, {}).groups == 4
 
 
 CHANGES: dict[str, pl.Expr] = {
@@ -191,6 +219,77 @@ def test_groups_judged_apart_fail_as_together(model: dict[str, Any], words: bool
     apart = [parts.examine_groups(own, schema, 2, goal, table) for own in slices]
     assert parts.group_violations(apart, 2) == parts.group_violations([together], 2)
     assert sum(each.groups for each in apart) == together.groups
+
+
+@pytest.mark.parametrize("claimed", [None, Claimed(LABELS, None, CLAIMS)], ids=["groups", "levels"])
+def test_outliers_of_the_source_are_recoded(claimed: Claimed | None) -> None:
+    recoded = {"illness": {"i0": "other"}, "age": {"20": "21"}}
+    changed = SOURCE.with_columns(pl.col(name).replace(own) for name, own in recoded.items())
+    found = [
+        parts.examine_source(SourceTable(iter([rows.to_dict(as_series=False).values()])), SCHEMA, KEY, claimed, **given)
+        for rows, given in ((SOURCE, {"recoded": recoded}), (changed, {}), (SOURCE, {}))
+    ]
+    assert found[0] == found[1] != found[2]
+
+
+def test_population_is_counted_beside_groups(tmp_path: Path) -> None:
+    """Groups of parts are known by the cells that they show, whichever key they have."""
+    rows, path = released(), tmp_path / "part.csv"
+    write_csv(rows.select("age", "town", "illness"), path)
+    population = code_columns(pl.concat([SOURCE, SOURCE.head(1)]).to_dict(as_series=False))
+    for covered, n_failing in ((20, 0), (21, 3)):
+        goal: Goal = {"models": [{"name": "k-map", "k": covered}]}
+        _, counts = parts.examine_part(path, SCHEMA, goal, KEY, Stated(rows))
+        found = parts.examine_groups(added(counts), SCHEMA, 20, goal, population=population)
+        assert (found.groups, sum(found.failing.values())) == (4, n_failing)
+
+
+def centered(rows: pl.DataFrame) -> pl.DataFrame:
+    """The groups of the release show their means; their numbers are beside each row."""
+    groups = pl.struct("age", "town").rank("dense").cast(pl.Int64)
+    mean = pl.col("age_before").cast(pl.Int64).mean().over("age", "town").cast(pl.Int64).cast(pl.String)
+    return rows.with_columns(group=groups, age=mean).sort("age", "town", "illness")
+
+
+class StatedGroups(Stated):
+    """What the rows of a part were made from, and their groups."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        super().__init__(rows)
+        (cells,) = self.chunks
+        self.chunks = iter([[*cells, rows["group"].to_numpy()]])
+
+
+@pytest.mark.parametrize("fault", ["none", "a cell", "cells of all rows of a group", "two spellings"])
+def test_centres_of_parts_are_recomputed(fault: str, tmp_path: Path) -> None:
+    """Groups are divided among two parts, and judged where all of their counts are."""
+    rows, layout = centered(released()), Layout(center="mean")
+    number = pl.int_range(pl.len())
+    wrong = {"a cell": number == 3, "two spellings": number % 3 == 0}.get(fault, pl.col("group") == 1)
+    shown = {"none": pl.col("age"), "two spellings": pl.col("age") + ".0"}.get(fault, pl.lit("31"))
+    rows = rows.with_columns(age=pl.when(wrong).then(shown).otherwise("age"))
+    counts = []
+    for number in range(2):
+        part, path = rows[number::2], tmp_path / f"part-{number}.csv"
+        write_csv(part.select("age", "town", "illness"), path)
+        counts += parts.examine_part(path, SCHEMA, {}, KEY, StatedGroups(part), layout)[1]
+    in_source = dict(
+        zip(
+            ["age", "town"],
+            parts.count_cells(SourceTable(iter([list(SOURCE.to_dict(as_series=False).values())[:2]])), ["age", "town"]),
+            strict=True,
+        )
+    )
+    of_maker = [each for each in added([each for each in counts if each.of_maker]) if each.column >= CENTERS]
+    facts = []
+    for number in range(3):  # as tasks
+        own = [each for each in of_maker if each.group[0] % 3 == number]
+        facts.append(examine_centers(own, SCHEMA, 20, {}, layout, in_source))
+    violations = center_violations(facts, SCHEMA, {}, layout, in_source)
+    assert bool(violations) == (fault != "none")
+    assert all(violation.where == "column 'age'" for violation in violations)
+    sizes = [each for each in added([each for each in counts if each.of_maker]) if each.column < CENTERS]
+    assert parts.examine_groups(sizes, SCHEMA, 20, {}).groups == 4
 
 
 def test_no_groups_are_no_violation() -> None:

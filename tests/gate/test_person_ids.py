@@ -16,7 +16,8 @@ from shoal.tables.sources.duck.people import MetIds
 from shoal.tables.values.people import person_codes
 from shoal.verification import SourceTable, gate, gate_dealt
 from shoal.verification.gate_streamed import tallies
-from shoal.verification.gate_streamed.parts import PERSON, SIZE, GroupCount, examine_groups
+from shoal.verification.gate_streamed.groups import GroupCount, examine_groups
+from shoal.verification.gate_streamed.tallies import PERSON, SIZE
 
 SPELLINGS = ["P1", "P1 ", " P1", "\tP1"]
 ABSENT = ["", "NA", "?", " NA "]

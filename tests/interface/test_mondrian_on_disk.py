@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.errors import InfeasibleError
-from shoal.methods.sections import Cut
+from shoal.methods.sections import Cut, Ruling
 from shoal.release.counted_tables.duck.sections import DuckSection
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import AGES, odd_table
@@ -29,6 +29,16 @@ from tests.interface.test_sections_on_disk import (
 __all__ = ["searched", "several_sections"]
 
 CUT = {"method": "mondrian", "effort": None}
+
+
+def limited_table(n_rows: int) -> pl.DataFrame:
+    """Every wide band of heights and births has rows, none of them missing; some rows ask for a k of their own."""
+    table = mixed_table(n_rows).with_row_index("own k")
+    heights = pl.when(pl.col("height") == "").then(pl.lit("171.5")).otherwise("height").cast(float).clip(140, 200)
+    own_k = pl.when(pl.col("own k") % 50 == 0).then(pl.lit("9")).otherwise(pl.lit(""))
+    return table.with_columns(heights.cast(str).alias("height"), own_k.alias("own k"))
+
+
 ODD, BY_KIND = GIVEN | CUT, MIXED | CUT
 CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "odd cells, safe ends": (odd_table(1, 900), ODD | {"ends": "safe", "hierarchies": {"Age": AGES}}),
@@ -47,27 +57,57 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         odd_table(1, 900),
         ODD | {"k_column": "own k", "drop": ["name", "who"], "models": [shoal.LDiversity("disease", l=10)]},
     ),
+    "people with many rows": (
+        mixed_table(500).with_columns(who=pl.col("height").str.slice(0, 2) + pl.col("zip").str.slice(0, 1)),
+        BY_KIND | {"person": "who", "hierarchies": {"zip": ZIPS}},
+    ),
+    "people, diversity, personal k": (
+        odd_table(1, 900).with_columns(who=pl.col("Age").str.slice(0, 1) + (pl.int_range(900) % 40).cast(pl.String)),
+        ODD
+        | {"person": "who", "k_column": "own k", "drop": ["name"]}
+        | {"models": [shoal.LDiversity("disease", l=10), shoal.PSensitiveK("disease", p=2, k=5)]},
+    ),
 }
-REFUSED = {"closeness, not closed", "diversity, personal k"}
+LIMITED: dict[str, dict[str, Any]] = {
+    # A window of the hierarchy has several classes of heights; some windows have more tuples than a section.
+    "limits of a hierarchy and of bands": {"hierarchies": {"zip": ZIPS}, "coarsest": {"zip": "1", "height": "25"}},
+    "widths, beside a personal k and closeness": {
+        "max_width": {"born": "25y", "height": "40"},
+        "finest": {"born": "year"},
+        "k_column": "own k",
+        "models": [shoal.TCloseness("disease", t=0.2), shoal.LDiversity("disease", l=2)],
+    },
+}
+# Several segments have values far inside their regions.
+CASES["declared domains"] = (
+    limited_table(900),
+    BY_KIND
+    | {"qi": ["height", "born", "zip"], "numeric": ["zip"], "others": "drop"}
+    | {"options": {"domains": "height=100:900,zip=-1000:1000"}},
+)
+CASES |= {name: (limited_table(900), BY_KIND | {"others": "drop"} | given) for name, given in LIMITED.items()}
+REFUSED = {"widths, beside a personal k and closeness", "closeness, not closed", "diversity, personal k"}
+REFUSED.add("people, diversity, personal k")
+FEW_PEOPLE = {"people with many rows", "people, diversity, personal k"}
 
 
 @pytest.fixture
-def refused(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Of each proposed cut of a large segment, whether models refuse it."""
-    found: list[bool] = []
-    allows = DuckSection.allows
+def rulings(monkeypatch: pytest.MonkeyPatch) -> list[Ruling]:
+    """Of each proposed cut of a large segment, what becomes of it."""
+    found: list[Ruling] = []
+    rule = DuckSection.rule
 
-    def noted(self: DuckSection, cut: Cut) -> bool:
-        found.append(not allows(self, cut))
-        return not found[-1]
+    def noted(self: DuckSection, cut: Cut) -> Ruling:
+        found.append(rule(self, cut))
+        return found[-1]
 
-    monkeypatch.setattr(DuckSection, "allows", noted)
+    monkeypatch.setattr(DuckSection, "rule", noted)
     return found
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_release_has_the_bytes_of_memory(name: str, searched: list[int], refused: list[bool], tmp_path: Path) -> None:
-    """Any number of threads, any memory limit, CSV or Parquet, hierarchies, models and a personal k."""
+def test_release_has_the_bytes_of_memory(name: str, searched: list[int], rulings: list[Ruling], tmp_path: Path) -> None:
+    """Any number of threads, any memory limit, CSV or Parquet, hierarchies, models, people and a personal k."""
     table, given = CASES[name]
     write_csv(table, tmp_path / "source.csv")
     table.write_parquet(tmp_path / "source.parquet")
@@ -78,7 +118,8 @@ def test_release_has_the_bytes_of_memory(name: str, searched: list[int], refused
     assert written(tmp_path / f"source.{form}", tmp_path / "out.csv", given, **options) == expected
     assert len(searched) == 1
     assert searched[0] > 2
-    assert any(refused) == (name in REFUSED)
+    assert (Ruling.REFUSED in rulings) == (name in REFUSED)
+    assert (Ruling.FEW_PEOPLE in rulings) == (name in FEW_PEOPLE)
 
 
 def test_no_stage_has_all_tuples_in_memory(searched: list[int], heights: list[int], tmp_path: Path) -> None:

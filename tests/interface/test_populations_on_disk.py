@@ -13,15 +13,27 @@ from shoal.errors import InputError, VerificationError
 from shoal.methods import sections
 from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.tables.formats.writers import write_csv
-from tests.contract.test_dealing import made, odd_table
+from tests.contract.test_dealing import AGES, made, odd_table
 
 TABLE = odd_table(1, 160)
 PEOPLE = pl.concat([TABLE, odd_table(7, 400)])
+CUT = {"method": "mondrian", "effort": None}
 MODELS: dict[str, tuple[dict[str, Any], bool]] = {
     "k-map": ({"models": [shoal.KMap(12)]}, True),
     "presence and diversity": ({"models": [shoal.DeltaPresence(0, 0.9), shoal.LDiversity("disease", l=2)]}, True),
+    # The cells of some parts of cuts cover too few rows.
+    "mondrian": ({**CUT, "models": [shoal.KMap(100)]}, True),
+    "mondrian, presence and diversity": (
+        {
+            **CUT,
+            "models": [shoal.DeltaPresence(0, 0.3), shoal.LDiversity("disease", l=3)],
+            "hierarchies": {"Age": AGES},
+        },
+        True,
+    ),
+    "mondrian, not closed": ({**CUT, "models": [shoal.DeltaPresence(0.1, 0.6)]}, True),
     "limits, bounds": ({"models": [shoal.KMap(6)], "max_width": {"Age": "20"}, "cells": "bounds"}, True),
-    "suppression": ({"models": [shoal.KMap(12)], "suppression_limit": 0.05}, False),
+    "suppression": ({"models": [shoal.KMap(12)], "suppression_limit": 0.05}, True),
     "no model of it": ({}, True),
 }
 

@@ -119,6 +119,20 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         mixed_table(500),
         MIXED | {"cells": "center", "center": "median", "spread": True, "models": [shoal.LDiversity("disease", l=2)]},
     ),
+    "ranges that do not overlap": (
+        mixed_table(700),
+        MIXED | {"options": {"non_overlapping": True}, "hierarchies": {"zip": ZIPS}},
+    ),
+    "ranges that do not overlap, beside a model and a personal k": (
+        odd_table(1, 900),
+        GIVEN
+        | {
+            "options": {"non_overlapping": True},
+            "k_column": "own k",
+            "drop": ["name", "who"],
+            "models": [shoal.LDiversity("disease", l=3)],
+        },
+    ),
     "keys beyond 64 bits": (
         wide_table(400),
         MIXED | {"qi": [f"q{i}" for i in range(12)], "missing": None},

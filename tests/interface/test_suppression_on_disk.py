@@ -40,6 +40,13 @@ def table_with_outliers(n_rows: int = 600, n_values: int = 60, far: int = 5) -> 
     )
 
 
+def with_ks_and_people(table: pl.DataFrame, greedy: int = 0) -> pl.DataFrame:
+    """Some rows ask for more than k others, a few for more than there are; some people have several rows."""
+    draw = random.Random(3)
+    ks = [str(table.height + 1 if i < greedy else draw.choice(["", "", "", 3, 9])) for i in range(table.height)]
+    return table.with_columns(own=pl.Series(ks), who=pl.Series([f"w{i * 4 // 5}" for i in range(table.height)]))
+
+
 GIVEN: dict[str, Any] = {
     "k": 4,
     "effort": "fast",
@@ -59,7 +66,35 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         table_with_outliers(),
         GIVEN | {"weights": {"age": 3}, "rules": [{"column": "age", "inflection": [40, 41], "ban": True}]},
     ),
+    "ranges that do not overlap": (table_with_outliers(), GIVEN | {"options": {"non_overlapping": True}, "k": 7}),
     "diversity": (table_with_outliers(), GIVEN | {"models": [shoal.LDiversity("disease", l=3)]}),
+    "personal k": (with_ks_and_people(table_with_outliers()), GIVEN | {"k_column": "own", "drop": ["who"]}),
+    "personal k above the rows, closeness": (
+        with_ks_and_people(table_with_outliers(), greedy=3),
+        GIVEN | {"k_column": "own", "drop": ["who"], "models": [shoal.TCloseness("disease", t=0.45)]},
+    ),
+    "all that may leave ask for too much": (
+        with_ks_and_people(table_with_outliers(), greedy=12),
+        GIVEN | {"k_column": "own", "drop": ["who"]},
+    ),
+    "people": (with_ks_and_people(table_with_outliers()), GIVEN | {"person": "who", "drop": ["own"]}),
+    "people, personal k and diversity": (
+        with_ks_and_people(table_with_outliers(), greedy=2),
+        GIVEN | {"person": "who", "k_column": "own", "models": [shoal.LDiversity("disease", l=2)]},
+    ),
+    "medians and their spread": (
+        with_ks_and_people(table_with_outliers()),
+        GIVEN | {"cells": "center", "center": "median", "spread": True, "k_column": "own", "drop": ["who"]},
+    ),
+    "limits": (table_with_outliers(), GIVEN | {"k": 7, "max_width": {"age": "100"}}),
+    "limits that no row must leave, personal k": (
+        with_ks_and_people(table_with_outliers()),
+        GIVEN | {"max_width": {"age": "500"}, "k_column": "own", "drop": ["who"]},
+    ),
+    "limits and closeness": (
+        table_with_outliers(),
+        GIVEN | {"k": 7, "max_width": {"pay": "400"}, "models": [shoal.TCloseness("disease", t=0.5)]},
+    ),
     "closeness": (table_with_outliers(), GIVEN | {"models": [shoal.TCloseness("disease", t=0.4)]}),
 }
 

@@ -28,7 +28,13 @@ FIRST = int(os.environ.get("SHOAL_ENGINES_SEED", "0"))
 LARGEST, N_ROWS = 60, 220
 RULE = {"column": "height", "inflection": [165, 166], "ban": True}
 CHOICES: dict[str, list[dict[str, Any]]] = {
-    "method": [{}, {}, {"effort": "normal"}, {"method": "mondrian", "effort": None}],
+    "method": [
+        {},
+        {},
+        {"effort": "normal"},
+        {"method": "mondrian", "effort": None},
+        {"options": {"non_overlapping": True}},
+    ],
     "models": [
         {},
         {"models": [shoal.LDiversity("disease", l=2)]},

@@ -61,7 +61,7 @@ READERS = {
     "layout": {"numpy"},
     "limits": {"numpy"},
     "blocks": {"numpy"},
-    "dealt": {"numpy"},
+    "stated": {"numpy"},
     "distinct": {"numpy"},
     "keys": {"numpy"},
     "laid": {"numpy"},

@@ -1,10 +1,11 @@
-"""One Spark session for each test file: the start of Java costs more than most tests."""
+"""One Spark session for all test files of a process: its start and its first release cost more than most tests."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +52,50 @@ def _spark_is_installed() -> None:
         pytest.skip(f"no Spark: {error}")
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """A session on two threads of this machine."""
-    from shoal.spark.session import open_session
+class SharedSession:
+    """A session on two threads of this machine, open until a test needs one of its own."""
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
-        with open_session("local[2]", FAST) as session:
-            yield session
+    def __init__(self) -> None:
+        self._session: Any = None
+        self._opened = ExitStack()
+
+    def open(self) -> Any:
+        """Return the session; start it first if there is none."""
+        from shoal.spark.session import open_session
+
+        if self._session is None:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+                self._session = self._opened.enter_context(open_session("local[2]", FAST))
+        return self._session
+
+    def close(self) -> None:
+        """End the session, if there is one; nothing of it is left."""
+        if self._session is not None:
+            private = Path(self._session.conf.get("spark.local.dir")).parent
+            self._session = None
+            self._opened.close()
+            assert not private.exists()
+
+
+@pytest.fixture(scope="session")
+def shared_session() -> Iterator[SharedSession]:
+    """The session that most tests of this process share."""
+    shared = SharedSession()
+    yield shared
+    shared.close()
+
+
+@pytest.fixture(scope="module")
+def spark(shared_session: SharedSession) -> Any:
+    """A session on two threads of this machine, with the settings that it was opened with."""
+    return shared_session.open()
+
+
+@pytest.fixture(scope="module")
+def no_session(shared_session: SharedSession) -> None:
+    """No session is open in this process: a test starts its own."""
+    shared_session.close()
 
 
 @pytest.fixture

@@ -27,6 +27,9 @@ GIVEN: dict[str, Any] = {
     "missing": ["NULL", ""],
 }
 
+# The form of a file: ranges as two columns, numbers with another mark, cells that no spreadsheet runs.
+LAID_OUT = {"cells": "bounds", "spreadsheet_safe": True, "output_delimiter": ";", "output_decimal": ","}
+
 
 def in_memory(path: Path, output: Path, **given: Any) -> str:
     """Write the release of the memory engine; return it as CSV."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -22,6 +23,7 @@ from shoal.methods import sections
 from shoal.release.job import Job
 from shoal.release.make import make_run
 from shoal.settings.keywords import settings_from
+from shoal.spark import folder as folder_module
 from shoal.spark import reading
 from shoal.spark.engine import open_source, write_release
 from shoal.spark.folder import FolderTarget
@@ -30,6 +32,8 @@ from shoal.tables.formats.writers import write_csv
 from shoal.tables.watch import Watch
 from tests.spark.conftest import FAST
 from tests.spark.releases import text_of
+
+pytestmark = pytest.mark.usefixtures("no_session")
 
 CANARY = "canary7f3a"
 GIVEN: dict[str, Any] = {"k": 5, "effort": "fast", "qi": ["place", "age"], "sensitive": ["illness"], "l": 2}
@@ -76,6 +80,7 @@ def python_workers(application: str) -> list[int]:
     return found
 
 
+SECTION = 200  # tuples; the table has several sections, which executors search
 STAGES = ("counting", "grouping", "measuring", "writing", "verifying")
 
 
@@ -127,40 +132,78 @@ def holders(folder: Path) -> list[str]:
     return found
 
 
-def test_executor_killed_in_every_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rows are those of memory (S03), no log or temporary file has a cell (S06), and settings are pinned (S08)."""
-    import pyspark
-
-    monkeypatch.setattr(reading, "SPLIT_BYTES", 4_000)
-    monkeypatch.setattr(sections, "LARGEST_SECTION", 200)  # several sections, which executors search
-    source = tmp_path / "source.csv"
-    write_csv(canaries(400), source)
-    shoal.anonymize(source, **GIVEN).write(tmp_path / "memory.csv")
-    events = tmp_path / "events"
-    events.mkdir()
+def release_twice(folder: Path) -> None:
+    """Release a table on a local cluster; kill an executor in every stage, and at the second commit this process."""
+    reading.SPLIT_BYTES = 4_000
+    sections.LARGEST_SECTION = SECTION
     more = {
         "spark.executor.memory": "1g",
         "spark.speculation": "true",
         "spark.eventLog.enabled": "true",
-        "spark.eventLog.dir": f"file://{events}",
+        "spark.eventLog.dir": f"file://{folder}/events",
     }
-    before = (Path(pyspark.__file__).parent / "work").exists()
     with open_session("local-cluster[2,1,1024]", FAST | more) as spark:
-        private = Path(spark.conf.get("spark.local.dir")).parent
         killer = Killer(spark.sparkContext, dict.fromkeys(STAGES, executors))
-        settings = settings_from(GIVEN)
-        watch = Watch(stage=killer.stage)
-        with open_source(str(source), settings, spark) as opened:
-            run = make_run(settings, threads=1, watch=watch)
-            job = Job.from_settings(opened, settings, f"{tmp_path}/out/", run, engine="spark")
-            _, target, _ = write_release(job, f"{tmp_path}/out/", watch=watch)
-        assert killer.finish() == list(STAGES)
-        assert {name: spark.conf.get(name) for name in PINNED} == PINNED
-        assert holders(private) == []
-    assert text_of(target.path) == (tmp_path / "memory.csv").read_bytes().decode()
+        write_parts(spark, folder / "source.csv", folder / "out", Watch(stage=killer.stage))
+        facts = {
+            "application": spark.sparkContext.applicationId,
+            "killed": killer.finish(),
+            "pinned": {name: spark.conf.get(name) for name in PINNED},
+            "holders": holders(Path(spark.conf.get("spark.local.dir")).parent),
+        }
+        (folder / "facts.json").write_text(json.dumps(facts))
+        folder_module._put = lambda staged, final: os.kill(os.getpid(), signal.SIGKILL)
+        write_parts(spark, folder / "source.csv", folder / "released" / "out", Watch())
+
+
+def write_parts(spark: Any, source: Path, output: Path, watch: Watch) -> Path:
+    """Release a table in parts; return their folder."""
+    settings = settings_from(GIVEN)
+    with open_source(str(source), settings, spark) as opened:
+        run = make_run(settings, threads=1, watch=watch)
+        job = Job.from_settings(opened, settings, f"{output}/", run, engine="spark")
+        return write_release(job, f"{output}/", watch=watch)[1].path
+
+
+def test_executors_and_then_the_driver_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an executor killed in every stage, rows are those of memory (S03); a driver killed at commit leaves none.
+
+    No log or temporary file has a cell (S06), and settings are pinned (S08). After the driver (S04), Java and executors
+    end by themselves, and the next run removes what was staged.
+    """
+    import pyspark
+
+    monkeypatch.setattr(sections, "LARGEST_SECTION", SECTION)
+    write_csv(canaries(400), tmp_path / "source.csv")
+    shoal.anonymize(tmp_path / "source.csv", **GIVEN).write(tmp_path / "memory.csv")
+    output, events = tmp_path / "released" / "out", tmp_path / "events"
+    for folder in (output.parent, events):
+        folder.mkdir()
+    before = (Path(pyspark.__file__).parent / "work").exists()
+    code = f"from pathlib import Path; from {__name__} import release_twice; release_twice(Path({str(tmp_path)!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    facts = json.loads((tmp_path / "facts.json").read_text())
+    assert (facts["killed"], facts["pinned"], facts["holders"]) == (list(STAGES), PINNED, [])
+    assert text_of(tmp_path / "out") == (tmp_path / "memory.csv").read_bytes().decode()
     assert list(events.iterdir())
     assert holders(events) == []
-    assert not private.exists()
+    assert not output.exists()
+    assert any(path.name.startswith(".out.") for path in output.parent.iterdir())  # what was staged
+    deadline = time.monotonic() + 60
+    while processes(str(tmp_path)) or executors(facts["application"]):
+        assert time.monotonic() < deadline, "processes of a killed driver are still there"
+        time.sleep(0.2)
+    with FolderTarget(output).staged():
+        pass
+    assert list(output.parent.iterdir()) == []
     assert (Path(pyspark.__file__).parent / "work").exists() == before
 
 
@@ -205,68 +248,15 @@ def test_worker_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Duser.language=tr -Duser.region=TR -Duser.timezone=Asia/Tokyo")
     monkeypatch.setattr(reading, "SPLIT_BYTES", 4_000)
     (tmp_path / "cluster").mkdir()
-    source, output = tmp_path / "source.csv", f"{tmp_path}/out/"
+    source = tmp_path / "source.csv"
     write_csv(canaries(300), source)
     shoal.anonymize(source, **GIVEN).write(tmp_path / "memory.csv")
-    settings = settings_from(GIVEN)
     with standalone(tmp_path / "cluster") as url:
         local = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         with open_session(url, FAST | local | {"spark.executor.memory": "1g"}) as spark:
             victims = {"counting": python_workers, "writing": lambda _: processes("deploy.worker.Worker", url)}
             killer = Killer(spark.sparkContext, victims)
-            with open_source(str(source), settings, spark) as opened:
-                run = make_run(settings, threads=1, watch=Watch(stage=killer.stage))
-                job = Job.from_settings(opened, settings, output, run, engine="spark")
-                _, target, _ = write_release(job, output, watch=Watch(stage=killer.stage))
+            parts = write_parts(spark, source, tmp_path / "out", Watch(stage=killer.stage))
             assert killer.finish() == ["counting", "writing"]
         assert len(processes("deploy.worker.Worker", url)) == 1
-    assert text_of(target.path) == (tmp_path / "memory.csv").read_bytes().decode()
-
-
-KILLED = """
-import os, signal, sys
-from shoal.release.job import Job
-from shoal.settings.keywords import settings_from
-from shoal.spark import folder
-from shoal.spark.engine import open_source, write_release
-from shoal.spark.session import open_session
-from tests.spark.conftest import FAST
-from tests.spark.test_cluster import GIVEN
-
-def die(staged, final):
-    print(spark.sparkContext.applicationId, spark.conf.get("spark.local.dir"), flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-folder._put = die
-settings = settings_from(GIVEN)
-with open_session("local-cluster[1,1,1024]", FAST | {"spark.executor.memory": "1g"}) as spark:
-    with open_source(sys.argv[1], settings, spark) as opened:
-        job = Job.from_settings(opened, settings, sys.argv[2], engine="spark")
-        write_release(job, sys.argv[2])
-"""
-
-
-def test_driver_killed_at_commit(tmp_path: Path) -> None:
-    """There is no release (S04); Java and executors end by themselves, and the next run removes what was staged."""
-    write_csv(canaries(120), tmp_path / "source.csv")
-    output = tmp_path / "released" / "out"
-    output.parent.mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path / "source.csv"), f"{output}/"],
-        cwd=Path(__file__).parents[2],
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    application, _ = done.stdout.split()
-    assert not output.exists()
-    assert any(path.name.startswith(".out.") for path in output.parent.iterdir())  # what was staged
-    deadline = time.monotonic() + 60
-    while processes(str(tmp_path)) or executors(application):
-        assert time.monotonic() < deadline, "processes of a killed driver are still there"
-        time.sleep(0.2)
-    with FolderTarget(output).staged():
-        pass
-    assert list(output.parent.iterdir()) == []
+    assert text_of(parts) == (tmp_path / "memory.csv").read_bytes().decode()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import shoal
@@ -17,8 +18,8 @@ from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import QI, SETTINGS, odd_table
 from tests.interface.test_people_on_disk import with_odd_ids
 from tests.interface.test_suppression_on_disk import GIVEN as WITH_OUTLIERS
-from tests.interface.test_suppression_on_disk import table_with_outliers
-from tests.spark.releases import GIVEN, in_memory, on_spark, text_of
+from tests.interface.test_suppression_on_disk import table_with_outliers, with_ks_and_people
+from tests.spark.releases import GIVEN, LAID_OUT, in_memory, on_spark, text_of
 
 SEARCHED: dict[str, dict[str, Any]] = {
     # Every tuple has k rows. In a section, no groups are found under t: the one that it was cut from is searched.
@@ -29,22 +30,47 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "rules": [{"column": "Age", "inflection": [10, 11], "ban": True}],
     },
     # Some sections lack values of the first column.
-    "two models and own k": {
+    "two models, own k, ranges that do not overlap": {
+        "options": {"non_overlapping": True},
         "models": [shoal.LDiversity("disease", l=10), shoal.EntropyLDiversity("z other", l=2)],
         "sensitive": ["disease", "z other"],
         "insensitive": ["number"],
         "k_column": "own k",
         "drop": ["name", "who"],
     },
-    # Large segments are cut by counts; a cut is refused.
-    "mondrian beside a model and own k": {
+    "centres and their spread, outliers, suppression, beside a model": {
+        "models": [shoal.LDiversity("disease", l=2)],
+        "cells": "center",
+        "spread": True,
+        "suppression_limit": 0.05,
+        "recode": {"Age": "top:12"},
+        "output_decimal": ",",
+        "output_delimiter": ";",
+    },
+    "models of a population, bounds": {
+        "models": [shoal.KMap(12), shoal.LDiversity("disease", l=2)],
+        "population": pl.concat([odd_table(1, 600), odd_table(7, 400)]),
+        "cells": "bounds",
+    },
+    # The cells of some parts of cuts cover too few rows.
+    "mondrian under models of a population": {
         "method": "mondrian",
         "effort": None,
+        "models": [shoal.KMap(150)],
+        "population": pl.concat([odd_table(1, 600), odd_table(7, 400)]),
+    },
+    # Windows of the limit are separated, then large segments are cut by counts; a cut is refused.
+    "mondrian within limits, beside a model and own k": {
+        "method": "mondrian",
+        "effort": None,
+        "max_width": {"Age": "20"},
         "models": [shoal.LDiversity("disease", l=10)],
         "k_column": "own k",
         "drop": ["name", "who"],
     },
-    "limits, derived weights, own k and a target": {
+    "limits, derived weights, own k, a target, outliers, and another layout": {
+        **LAID_OUT,
+        "recode": {"Age": "top:11", "number": "bottom:5%,top:90%"},
         "max_width": {"Age": "20"},
         "finest": {QI[2]: "month"},
         "weights": "auto",
@@ -62,11 +88,17 @@ def test_executors_search_under_models(given: dict[str, Any], source: Path, spar
     assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
 
 
-def test_executors_count_people(source: Path, spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [{}, {"method": "mondrian", "effort": None}], ids=["shoaling", "mondrian"])
+def test_executors_count_people(more: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
     """Ids in several spellings are one person, and stay on executors; beside them, a personal k and a model (S01)."""
     source = source.with_name("people.csv")
     write_csv(with_odd_ids(odd_table(1, 600)), source)
-    given = {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.LDiversity("disease", l=2)]}
+    given = {
+        "person": "who",
+        "k_column": "own k",
+        "drop": ["name"],
+        "models": [shoal.LDiversity("disease", l=2)],
+    } | more
     expected = in_memory(source, tmp_path / "memory.csv", **given)
     assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
 
@@ -80,10 +112,14 @@ def test_every_part_of_a_cut_is_a_section() -> None:
 
 
 def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) -> None:
-    """One limit holds for all sections; groups are compared with what is released (S01)."""
-    table = table_with_outliers(330)
+    """One limit holds for all sections, beside people and a personal k that some rows exceed (S01).
+
+    Groups are compared with what is released.
+    """
+    table = with_ks_and_people(table_with_outliers(330), greedy=2)
     write_csv(table, tmp_path / "outliers.csv")
     given = dict.fromkeys([*GIVEN]) | WITH_OUTLIERS | {"models": [shoal.TCloseness("disease", t=0.4)]}
+    given |= {"k_column": "own", "person": "who"}
     expected = in_memory(tmp_path / "outliers.csv", tmp_path / "memory.csv", **given)
     parts = on_spark(spark, str(tmp_path / "outliers.csv"), f"{tmp_path}/parts.csv/", searched=True, **given)
     assert text_of(parts) == expected
@@ -95,11 +131,12 @@ def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) 
     assert manifest["suppressed_rows"] == stated["suppressed_rows"]
 
 
-DEALT = ("people, own k, suppression", "limits", "relaxed")
+DEALT = {"people, own k, suppression": True, "limits": True, "relaxed": False}
 
 
-@pytest.mark.parametrize("given", [SETTINGS[name] for name in DEALT], ids=DEALT)
-def test_models_people_and_limits(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
-    """Executors judge the groups of all parts together (S01)."""
+@pytest.mark.parametrize(("name", "searched"), DEALT.items(), ids=DEALT)
+def test_models_people_and_limits(name: str, searched: bool, source: Path, spark: Any, tmp_path: Path) -> None:
+    """Executors judge the groups of all parts together; searched: whether they have found them as well (S01)."""
+    given = SETTINGS[name]
     expected = in_memory(source, tmp_path / "memory.csv", **given)
-    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=False, **given)) == expected
+    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=searched, **given)) == expected

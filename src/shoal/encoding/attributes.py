@@ -210,7 +210,7 @@ def attribute_dictionary(
         return Dictionary(column.name, distinct, np.arange(len(texts), dtype=np.int32), attribute)
     normal = distinct.normalised
     known_values = [i for i, text in enumerate(normal) if text not in markers]
-    absent = sorted(set(normal).difference(normal[i] for i in known_values))
+    absent = sorted({text for text in normal if text in markers})
     # The one marker of the table stays as it is; several become the empty text.
     token = None if not absent else absent[0] if len(absent) == 1 else ""
     if column.kind is not None and (column.kind.is_measured or column.kind.is_ranked):

@@ -120,14 +120,20 @@ class Distinct:
             The distinct values in order, the shortest spelling of each, and the code of each cell. A missing cell has
             the code after the last value.
         """
-        spellings: dict[Any, list[str]] = {}
-        for value, i in zip(cell_values, known, strict=True):
-            spellings.setdefault(value, []).append(self.normalised[i])
-        in_order = sorted(spellings)
-        code_of = {value: code for code, value in enumerate(in_order)}
-        codes = np.full(len(self.normalised), len(in_order), dtype=np.int32)
-        codes[known] = [code_of[value] for value in cell_values]
-        return in_order, [values.shortest(spellings[value]) for value in in_order], codes
+        is_plain = all(type(value) is float for value in cell_values)
+        own = np.fromiter(cell_values, np.float64 if is_plain else np.object_, len(cell_values))
+        order = np.argsort(own, kind="stable")
+        own = own[order]
+        begins = np.ones(len(own), dtype=bool)
+        begins[1:] = own[1:] != own[:-1]
+        places, first = np.asarray(known, dtype=np.int64)[order], np.flatnonzero(begins)
+        codes = np.full(len(self.normalised), len(first), dtype=np.int32)
+        codes[places] = np.cumsum(begins) - 1
+        texts = [self.normalised[i] for i in places[first].tolist()]
+        for code in np.flatnonzero(np.diff(first, append=len(own)) > 1).tolist():
+            end = first[code + 1] if code + 1 < len(first) else len(own)
+            texts[code] = values.shortest(self.normalised[i] for i in places[first[code] : end].tolist())
+        return own[first].tolist(), texts, codes
 
     def example(self, index: int) -> str:
         """Mention a row of a cell, as " (for example at row 3)"; an empty text if rows have no numbers."""

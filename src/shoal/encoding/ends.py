@@ -340,15 +340,19 @@ class Widening:
         kind = self.column.kind or Kind.NUMERIC
         distinct, places = np.unique(ends, return_inverse=True)  # many values move to the same point
         texts = [self.scale.text(int(end), upper=upper) for end in distinct.tolist()]
-        read = [parse_texts(self.column, kind, [text]) for text in texts]
+        read, misfits = parse_texts(self.column, kind, texts)
+        if misfits:
+            read = [
+                None if none else own[0] for own, none in (parse_texts(self.column, kind, [text]) for text in texts)
+            ]
         for code, place in zip(codes.tolist(), places.reshape(-1).tolist(), strict=True):
-            numbers, misfits = read[place]
-            if misfits:
+            number = read[place]
+            if number is None:
                 continue
             # Numbers are exact; a date format may drop what tells an end from the value, or its century.
-            distance = (numbers[0] - self.values[code]) * (1 if upper else -1) if kind is Kind.DATE else 1
+            distance = (number - self.values[code]) * (1 if upper else -1) if kind is Kind.DATE else 1
             if distance > 0 or (distance == 0 and not strictly):
-                moved[code] = texts[place], float(numbers[0])
+                moved[code] = texts[place], float(number)
         return moved
 
 

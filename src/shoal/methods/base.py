@@ -161,7 +161,7 @@ def check_models(method: Method, encoded: Encoded, models: tuple[PrivacyModel, .
     check_support(method, encoded, models)
     one_group = Groups.of(encoded, np.zeros(len(encoded.order), dtype=np.int32))
     if encoded.counted_people is not None:
-        one_group = replace(one_group, n_people=encoded.counted_people.n_people)
+        one_group = replace(one_group, n_people=np.array([encoded.counted_people.n_people]))
     obstacles = [reason for model in models if model.closed and (reason := model.obstacle(one_group))]
     if obstacles:
         raise InfeasibleError(join_problems(obstacles))

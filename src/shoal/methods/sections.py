@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum
 from math import fsum
 from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
@@ -23,6 +24,8 @@ __all__ = [
     "LARGEST_SECTION",
     "Cut",
     "PriceList",
+    "Proposals",
+    "Ruling",
     "Section",
     "Tree",
     "TupleSection",
@@ -47,10 +50,39 @@ class Cut(NamedTuple):
     Attributes:
         column: The column by whose codes it is cut.
         parts: The part of each code, from 0 on; codes that do not occur may have any.
+        is_settled: Whether it is made whatever models say of its parts.
+        turn: Cuts of one turn follow each other. Models judge only the first that leaves enough people in each part.
     """
 
     column: int
     parts: NDArray[np.int32]
+    is_settled: bool = False
+    turn: int = 0
+
+
+class Ruling(Enum):
+    """What becomes of a proposed cut."""
+
+    ALLOWED = "allowed"
+    FEW_PEOPLE = "a part has too few people"
+    REFUSED = "a model refuses it"
+
+
+@dataclass
+class Proposals:
+    """The cuts of a section that are still to try, in order."""
+
+    cuts: Iterator[Cut]
+    closed_turn: int = -1
+
+    def next(self) -> Cut | None:
+        """Return the next cut; None if there is no other."""
+        return next((cut for cut in self.cuts if cut.turn != self.closed_turn), None)
+
+    def hear(self, cut: Cut, ruling: Ruling) -> None:
+        """Hear what became of a cut: if models refuse it, the rest of its turn is passed over."""
+        if ruling is Ruling.REFUSED:
+            self.closed_turn = cut.turn
 
 
 class Section(Protocol):
@@ -153,7 +185,7 @@ def cut_by(
     section: AnySection,
     cuts: Callable[[Sequence[Counts]], Iterator[Cut]],
     largest: int,
-    allows: Callable[[AnySection, Cut], bool] = lambda section, cut: True,
+    rule: Callable[[AnySection, Cut], Ruling] = lambda section, cut: Ruling.ALLOWED,
 ) -> Tree[AnySection]:
     """Cut a section until no part has more than `largest` tuples, or nothing can be cut.
 
@@ -161,21 +193,24 @@ def cut_by(
         section: The section.
         cuts: Returns the cuts to try, in order.
         largest: The most tuples of a part.
-        allows: Says whether a cut may be made.
+        rule: Says whether a cut may be made.
     """
 
     def divide(section: AnySection, cut: Cut, first: int, last: int) -> Tree[AnySection]:
         """Separate some parts of a cut by halves, and cut each of them."""
         if first == last:
-            return cut_by(section, cuts, largest, allows)
+            return cut_by(section, cuts, largest, rule)
         middle = (first + last) // 2
         left, right = section.halves(cut.column, cut.parts <= middle)
         return Tree(section, (divide(left, cut, first, middle), divide(right, cut, middle + 1, last)))
 
     if section.n_tuples > largest:
-        for cut in cuts(section.histograms()):
-            if allows(section, cut):
+        proposals = Proposals(cuts(section.histograms()))
+        while (cut := proposals.next()) is not None:
+            ruling = rule(section, cut)
+            if ruling is Ruling.ALLOWED:
                 return divide(section, cut, 0, int(cut.parts.max()))
+            proposals.hear(cut, ruling)
     return Tree(section)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Attribute
 from shoal.encoding.ends import RangeEnds
 from shoal.encoding.partition import RANGE, SET, Cells
-from shoal.errors import InputError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, Domain, OrderedReader, Reader, numbers_of, reader
@@ -136,7 +136,7 @@ class Baseline:
     cells: Reader
     hierarchy: Hierarchy | None
     level_losses: list[float]
-    numbers: list[float]
+    numbers: Sequence[float]
     texts: list[str]
     pairs: Sequence[Pair]
     missing: tuple[str, ...]
@@ -168,18 +168,20 @@ class Baseline:
             attribute: The column as codes, which a column that was recoded needs for its rules.
         """
         cells = reader(column, before, domain, schema.missing, hierarchy)
-        rows: dict[str, int] = {}
-        for text, count in before.items():
-            name = "" if text in schema.missing else text
-            rows[name] = rows.get(name, 0) + count
+        absent = [text for text in before if text in schema.missing]
+        rows = before  # a column may have millions of values: they are not listed again without need
+        if absent:
+            rows = {text: count for text, count in before.items() if text not in schema.missing}
+            rows[""] = rows.get("", 0) + sum(before[text] for text in absent)
         n_values = len(cells.domain) if isinstance(cells, CategoryReader) else len(rows)
         height = hierarchy.height if hierarchy else 1
         level_losses = [float(share) for share in (climb or Climb()).to_levels(column.name, height)]
-        spelled: list[tuple[float, str]] = []
+        numbers, texts = array("d"), list[str]()
         if isinstance(cells, OrderedReader):
-            known_texts = [text for text in rows if text not in schema.missing]
-            spelled = sorted(zip(map(float, numbers_of(column, known_texts)[0]), known_texts, strict=True))
-        numbers, texts = [number for number, _ in spelled], [text for _, text in spelled]
+            known_texts = sorted(text for text in rows if text not in schema.missing)
+            own = np.array([float(number) for number in numbers_of(column, known_texts)[0]])
+            order = np.argsort(own, kind="stable")
+            numbers, texts = array("d", own[order].tobytes()), [known_texts[i] for i in order.tolist()]
         missing = tuple(schema.missing)
         return cls(
             column, before, rows, n_values, cells, hierarchy, level_losses, numbers, texts, pairs, missing, attribute
@@ -308,8 +310,9 @@ class Baseline:
     @cached_property
     def _resolution(self) -> float:
         day = 86400.0 if self.column.kind is Kind.DATE else 1.0
-        gaps = np.diff(sorted(set(self.numbers)))
-        if len(gaps) == 0 or all(number % day == 0 for number in self.numbers):
+        numbers = np.unique(self.numbers)
+        gaps = np.diff(numbers)
+        if len(gaps) == 0 or not (numbers % day).any():
             return day
         return float(gaps.min())
 
@@ -327,8 +330,9 @@ class Baseline:
         return frozenset(pair.rule for pair in self.pairs if pair.one[codes].any() and pair.other[codes].any())
 
     @cached_property
-    def _distinct(self) -> list[float]:
-        return sorted(set(self.numbers)) if self.attribute is None else self.attribute.known_values.tolist()
+    def _distinct(self) -> Sequence[float]:
+        distinct = np.unique(self.numbers) if self.attribute is None else self.attribute.known_values
+        return array("d", distinct.tobytes())
 
     @cached_property
     def _codes(self) -> dict[str, int]:
@@ -389,12 +393,3 @@ def cell_counts(texts: Iterable[str], counts: Iterable[int]) -> dict[str, int]:
         name = values.normalise(text)
         rows[name] = rows.get(name, 0) + count
     return rows
-
-
-def unreadable_cell(column: str, row: int | None) -> InputError:
-    """Return the error about a released cell that cannot be read."""
-    place = "a cell" if row is None else f"the cell at row {row}"
-    return InputError(
-        f"column {column!r} of the release: {place} cannot be read. Allowed: a value of the original, a range such as "
-        "[25, 40], a set such as {a, b}, or *."
-    )

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchy.prefix import look_like_codes
-from shoal.metrics.column_loss import Baseline, ColumnLoss, unreadable_cell
-from shoal.metrics.released_cells import numbers_of
+from shoal.metrics.column_loss import Baseline, ColumnLoss
+from shoal.metrics.released_cells import numbers_of, unreadable_cell
 from shoal.schema import DURATION, Column, Kind, split_unit
 from shoal.tables.table import Table
 from shoal.tables.values import normalise
@@ -255,7 +255,8 @@ def extent_of(baseline: Baseline, loss: ColumnLoss, n_rows: int) -> ColumnExtent
         width = loss.width / n_rows / (DAY if column.kind is Kind.DATE else 1.0) if n_rows else 0.0
         width = width if np.isfinite(width) else None
     mean_values = 1 + loss.further / n_rows if n_rows else 1.0
-    return ColumnExtent(mean_values, width, unit_of(column, baseline.rows.keys() - set(baseline.missing)))
+    shown = frozenset[str]() if width is not None else baseline.rows.keys() - set(baseline.missing)
+    return ColumnExtent(mean_values, width, unit_of(column, shown))
 
 
 def unit_of(column: Column, values: Collection[str]) -> str:

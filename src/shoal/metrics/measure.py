@@ -15,7 +15,7 @@ from shoal.encoding.partition import SUPPRESSION
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
-from shoal.metrics.column_loss import Baseline, ColumnLoss, add_losses, cell_counts, column_loss, unreadable_cell
+from shoal.metrics.column_loss import Baseline, ColumnLoss, add_losses, cell_counts, column_loss
 from shoal.metrics.extent import (
     CenterFigures,
     ColumnExtent,
@@ -26,7 +26,7 @@ from shoal.metrics.extent import (
     spread_names,
     squares_of_centers,
 )
-from shoal.metrics.released_cells import Domain
+from shoal.metrics.released_cells import Domain, unreadable_cell
 from shoal.metrics.research_value import Research, Worth, read_dictionary
 from shoal.rules import CompiledRules, Pair
 from shoal.schema import Schema, check_k

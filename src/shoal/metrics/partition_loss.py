@@ -15,9 +15,10 @@ from shoal.encoding.dictionary import Distinct
 from shoal.encoding.ends import RangeEnds, release_ends
 from shoal.encoding.partition import SUPPRESSION, Cells, Partition
 from shoal.hierarchy.level_weights import Climb
-from shoal.metrics.column_loss import Baseline, ColumnLoss, cell_counts, column_loss, unreadable_cell
+from shoal.metrics.column_loss import Baseline, ColumnLoss, cell_counts, column_loss
 from shoal.metrics.extent import ColumnExtent, exact_cells, extent_of
 from shoal.metrics.measure import GroupSizes, Measures, assemble, check_names, rules_of, weights_of
+from shoal.metrics.released_cells import unreadable_cell
 from shoal.metrics.research_value import Research, Worth
 from shoal.metrics.variance import sum_of_squares
 from shoal.rules import CompiledRules

@@ -15,7 +15,17 @@ from shoal.schema import Column, Kind
 from shoal.tables import values
 from shoal.tables.values.forms import parse_texts
 
-__all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "open_step", "rare_labels", "reader"]
+__all__ = [
+    "CategoryReader",
+    "Domain",
+    "OrderedReader",
+    "Reader",
+    "numbers_of",
+    "open_step",
+    "rare_labels",
+    "reader",
+    "unreadable_cell",
+]
 
 SUPPRESSED = frozenset({"*", "", "nan", "None", "NULL", "any", "ANY", "All", "?*"})
 NUMBER = r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?"
@@ -265,3 +275,12 @@ def _declared(column: Column, domain: Domain) -> tuple[float, float]:
     if len(domain) != 2 or misfits or len(texts) == 1 or not numbers[0] <= numbers[1]:
         raise UsageError(wrong)
     return float(numbers[0]), float(numbers[1])
+
+
+def unreadable_cell(column: str, row: int | None) -> InputError:
+    """Return the error about a released cell that cannot be read."""
+    place = "a cell" if row is None else f"the cell at row {row}"
+    return InputError(
+        f"column {column!r} of the release: {place} cannot be read. Allowed: a value of the original, a range such as "
+        "[25, 40], a set such as {a, b}, or *."
+    )

@@ -72,7 +72,7 @@ class Groups:
         people: The person of each entry, if sizes count people; an entry is then one row.
         matches: Computes the number of population rows that the cells of each group cover.
         whole: All groups of the release, if these are only some of them; distributions are compared with it.
-        n_people: The number of people, if all entries are one group and nobody knows whose each is.
+        n_people: The number of people of each group, if nobody knows whose each entry is.
     """
 
     labels: NDArray[np.int32]
@@ -82,7 +82,7 @@ class Groups:
     people: NDArray[np.int32] | None = None
     matches: Callable[[], NDArray[np.int64]] | None = None
     whole: Groups | None = None
-    n_people: int | None = None
+    n_people: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, encoded: Encoded, labels: NDArray[np.int32]) -> Groups:
@@ -117,7 +117,7 @@ class Groups:
     def sizes(self) -> NDArray[np.int64]:
         """The number of rows of each group, or of people if the table has a person column."""
         if self.n_people is not None:
-            return np.array([self.n_people])
+            return self.n_people
         if self.people is None:
             return self.rows
         kept = self.labels >= 0

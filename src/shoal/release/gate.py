@@ -80,7 +80,7 @@ class Gate:
             spreadsheet_safe=request.spreadsheet_safe,
             delimiter=release.delimiter,
             decimal=request.output_decimal,
-            population=self._population,
+            population=self.population,
             center=request.center if request.has_centers else None,
             groups=() if release.groups is None else release.groups[release.file_rows],
             spread=request.spread,
@@ -122,13 +122,26 @@ class Gate:
             decimal=request.output_decimal,
             center=request.center if request.has_centers else None,
             spread=request.spread,
-            population=self._population,
+            population=self.population,
             step=self._step(0.0),
             **self.goal,
         )
 
     @property
-    def _population(self) -> dict[str, list[str]] | None:
+    def layout(self) -> verification.Layout:
+        """How a file shows the released columns."""
+        release, request = self.release, self.release.request
+        return verification.Layout(
+            frozenset(release.ends if request.cells == "bounds" else ()),
+            request.spreadsheet_safe,
+            release.delimiter,
+            request.output_decimal,
+            request.center if request.has_centers else None,
+            request.spread,
+        )
+
+    @property
+    def population(self) -> dict[str, list[str]] | None:
         """The text of the population by column name."""
         population = self.release.population
         return None if population is None else {name: population.frame[name].to_list() for name in population.names}

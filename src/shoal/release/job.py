@@ -27,7 +27,7 @@ from shoal.schema import Schema
 from shoal.settings.settings import Settings
 from shoal.tables.formats.memory_limit import parse_size
 from shoal.tables.sources import find_source, names_beyond_memory
-from shoal.tables.sources.base import Source
+from shoal.tables.sources.base import LAYOUTS, Source
 from shoal.tables.sources.url import is_file_url, is_url
 from shoal.tables.table import Table
 from shoal.tables.targets import find_target
@@ -201,7 +201,7 @@ class Job:
                 report = stack.enter_context(ReportTarget(self.report, inputs=inputs, force=self.force))
             check_report(target, report)
             check_signable(target, self.sign_key)
-            check_text(target, self.request)
+            check_text(target.place, target.format, self.request)
             release = stack.enter_context(self._released(source, target.folder, target))
             manifest = release.write_to(
                 target, key=self.key, sign_key=self.sign_key, report=report, watch=self.run, spell=self.spell
@@ -263,8 +263,8 @@ class Job:
         if names is None:
             return False
         schema = self.settings.schema(names)  # if rows are needed, reading them into memory says what is missing
-        able = {"deals": True, "lays_out": True, "recodes": True, "draws": True}
-        return needs_rows(self.method, self.models, schema, self.request, **able) is None
+        able = {"deals": True, "recodes": True, "draws": True}
+        return needs_rows(self.method, self.models, schema, self.request, lays_out=LAYOUTS, **able) is None
 
     def _with_engine(self, release: Release) -> Release:
         """Note that DuckDB was chosen."""

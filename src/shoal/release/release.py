@@ -267,8 +267,8 @@ class Release:
         if self.request.output_decimal == INPUT or isinstance(self.recoding, Recoding):
             return {}
         dealer = self.source.dealer()
-        unread = dealer.distinct_cells if isinstance(dealer, CellCounter) else None
-        return numbers_of(self.original, self.table, self.schema, self.request.output_decimal, unread)
+        judge = dealer.judge_cells if isinstance(dealer, CellCounter) else None
+        return numbers_of(self.original, self.table, self.schema, self.request.output_decimal, judge)
 
     @property
     def delimiter(self) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["Cells", "FileCells", "FrameCells"]
+
+Shown = Mapping[str, Mapping[str, str]]  # by column, cells to replace and what is shown in their place
 
 
 class Cells(Protocol):
@@ -58,6 +60,9 @@ class Cells(Protocol):
     def check_unchanged(self) -> None:
         """Raise an InputError if the table changed since it was opened."""
 
+    def recode(self, shown: Shown) -> None:
+        """Have `mapped` show other cells in the place of some."""
+
 
 @dataclass
 class FileCells:
@@ -67,6 +72,7 @@ class FileCells:
     files: Files
     given: str
     _splits: tuple[Split, ...] = ()
+    _shown: Shown = field(default_factory=dict)
 
     @property
     def place(self) -> str:
@@ -113,14 +119,14 @@ class FileCells:
 
     def mapped(self, names: Sequence[str], kernel: Kernel, schema: str) -> DataFrame:
         """Apply a kernel to the cells of these columns, task by task."""
-        files, splits, chosen = self.files, self._splits, list(names)
+        files, splits, numbered = self.files, self._splits, _numbered(names, self._shown)
 
         def read(given: Iterable[Any]) -> Iterator[Any]:
             def frames() -> Iterator[pl.DataFrame]:
                 for batch in given:
                     for number in batch.column(0).to_pylist():
                         for frame in read_split(files, splits[number]):
-                            yield _numbered(frame, chosen)
+                            yield numbered(frame)
 
             return batches(kernel(frames()))
 
@@ -131,6 +137,10 @@ class FileCells:
         for path, stamp in zip(self.files.paths, self.files.stamps, strict=True):
             check_stamp(path, stamp)
 
+    def recode(self, shown: Shown) -> None:
+        """Have `mapped` show other cells in the place of some; the verifier sees those of the files."""
+        self._shown = shown
+
 
 @dataclass
 class FrameCells:
@@ -138,6 +148,7 @@ class FrameCells:
 
     frame: DataFrame
     _kept: DataFrame | None = None
+    _shown: Shown = field(default_factory=dict)
 
     @property
     def spark(self) -> SparkSession:
@@ -181,7 +192,7 @@ class FrameCells:
 
     def mapped(self, names: Sequence[str], kernel: Kernel, schema: str) -> DataFrame:
         """Apply a kernel to the cells of these columns, task by task."""
-        return self.columns(names).mapInArrow(_texts_of(kernel, list(names)), schema)
+        return self.columns(names).mapInArrow(_texts_of(kernel, list(names), _numbered(names, self._shown)), schema)
 
     def columns(self, names: Sequence[str]) -> DataFrame:
         """Return these columns of the frame, with their own types, as c0, c1 and so on."""
@@ -192,8 +203,14 @@ class FrameCells:
     def check_unchanged(self) -> None:
         """Do nothing: the frame is kept."""
 
+    def recode(self, shown: Shown) -> None:
+        """Have `mapped` show other cells in the place of some; the verifier sees those of the frame."""
+        self._shown = shown
 
-def _texts_of(kernel: Kernel, names: list[str]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+
+def _texts_of(
+    kernel: Kernel, names: list[str], numbered: Callable[[pl.DataFrame], pl.DataFrame]
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return a kernel over text as a function of Arrow batches of any type."""
 
     def run(given: Iterable[Any]) -> Iterator[Any]:
@@ -203,17 +220,26 @@ def _texts_of(kernel: Kernel, names: list[str]) -> Callable[[Iterable[Any]], Ite
         def frames() -> Iterator[pl.DataFrame]:
             for batch in given:
                 texts = arrow_texts(pa.Table.from_batches([batch]).rename_columns(names))
-                yield _numbered(pl.DataFrame(texts), names)
+                yield numbered(pl.DataFrame(texts))
 
         return batches(kernel(frames()))
 
     return run
 
 
-def _numbered(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    import polars as pl
+def _numbered(names: Sequence[str], shown: Shown) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Return what picks columns as c0, c1 and so on, and shows other cells in the place of some."""
+    others = {name: shown[name] for name in names if shown.get(name)}
 
-    return frame.select(pl.col(name).alias(f"c{i}") for i, name in enumerate(names))
+    def numbered(frame: pl.DataFrame) -> pl.DataFrame:
+        import polars as pl
+
+        return frame.select(
+            (pl.col(name).replace(others[name]) if name in others else pl.col(name)).alias(f"c{i}")
+            for i, name in enumerate(names)
+        )
+
+    return numbered
 
 
 def file_of(cells: Cells) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal.spark.jobs import frame_of, polars_of
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["added_up", "column_facts", "count_rows", "count_values", "counted_by"]
+__all__ = ["added_up", "column_facts", "count_rows", "count_values", "counted_by", "judge_cells"]
 
 MOST_KEPT = 1_000_000  # distinct rows that a task counts before it passes them on
 
@@ -100,3 +100,15 @@ def column_facts(values: DataFrame, names: Sequence[str], k: int, missing: Seque
         own: Any = sample.filter(pl.col("column") == row["column"])["cell"].to_list()
         found[names[row["column"]]] = Facts(tuple(own), row["distinct"], row["rare"], row["missing"])
     return found
+
+
+def judge_cells(cells: Cells, name: str, judge: Callable[[list[str]], str]) -> set[str]:
+    """Return what is said of the cells of a column: of the distinct ones of each block."""
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        said = {judge(frame["c0"].unique().to_list()) for frame in frames}
+        yield pl.DataFrame({"said": sorted(said)}, schema={"said": pl.String})
+
+    return set(polars_of(cells.mapped([name], kernel, "said string").distinct())["said"].to_list())

@@ -11,12 +11,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.spark.jobs import frame_of
+from shoal.spark.jobs import frame_of, kernel_of_batches
 from shoal.spark.parts import Rendering
 from shoal.spark.search.found import SearchedGroups
 from shoal.tables.sorting import Packing
-from shoal.tables.sources.base import Dealing, Recoding
+from shoal.tables.sources.base import Change, Dealing, Recoding
+from shoal.tables.table import factorize
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,10 +86,12 @@ def deal_rows(cells: Cells, dealing: Dealing, spark: SparkSession, hidden: Seque
     from pyspark.sql import functions as F  # noqa: N812
 
     names, keyed = dealing.names, dealing.keyed
-    stated = [*(name for name in names if name in dealing.cells), *(hidden or dealing.held_back)]
+    before = [name for name in names if name not in dealing.cells or name in dealing.codes]  # all but the spread
+    stated = [*(name for name in before if name in dealing.cells), *(hidden or dealing.held_back)]
     sources = [f"s{keyed.index(name)}" for name in stated]
     others = {name: f"o{names.index(name)}" for name in names if name not in dealing.cells}
-    ranks = [*(f"r{i}" for i in range(len(dealing.cells))), "gone"]
+    numbers = ["g"] if dealing.layout.centers else []  # of groups
+    ranks = [*(f"r{i}" for i in range(len(dealing.cells))), "gone", *numbers]
     carried = [*sources, *others.values()]
     groups = dealing.searched
     assert groups is None or isinstance(groups, SearchedGroups)
@@ -101,18 +105,87 @@ def deal_rows(cells: Cells, dealing: Dealing, spark: SparkSession, hidden: Seque
     several = joined.where(F.col("several") == 1).select(*ids, *carried)
     placed = several.withColumn("place", F.row_number().over(Window.partitionBy(*ids).orderBy(*order)).cast("bigint"))
     dealt = only.unionByName(_deal(placed, entries, ids, ranks, carried))
-    shown = list(dealing.cells)
-    columns = tuple(f"r{shown.index(name)}" if name in dealing.cells else others[name] for name in names)
     texts = {f"s{i}": own for i, (own, _) in enumerate(dealing.codes.values())}
-    before = tuple(f"s{keyed.index(name)}" if name in dealing.cells else others[name] for name in names)
-    originals = Rendering(names, before, texts, (*before, *sources[len(shown) :]))
-    texts = texts | {f"r{i}": own for i, (own, _) in enumerate(dealing.cells.values())}
-    rendering = Rendering(names, columns, texts, tuple(sources))
+    own = tuple(f"s{keyed.index(name)}" if name in dealing.cells else others[name] for name in before)
+    originals = Rendering(tuple(before), own, texts, (*own, *sources[len(before) - len(others) :]))
     left_out = None
     if dealing.leaves_out:
         left_out = dealt.where(F.col("gone") == 1).select(*dict.fromkeys(originals.sources))
-    kept = dealt.where(F.col("gone") == 0)
+    laid, sources = _lay_out(dealing, others), [*sources, *numbers]
+    texts = texts | {each.column: each.texts for each in laid if each.texts is not None}
+    columns = tuple(each.column for each in laid)
+    rendering = Rendering(
+        tuple(each.name for each in laid), columns, texts, tuple(sources), delimiter=dealing.layout.delimiter
+    )
+    kept = _changed(dealt.where(F.col("gone") == 0), laid, sources)
     return Dealt(kept.orderBy(*columns, *sources).select(*columns, *sources), rendering, left_out, originals)
+
+
+class _FileColumn(NamedTuple):
+    """A column of the file.
+
+    Attributes:
+        name: Its name there.
+        column: The column of the sorted frame that holds it.
+        texts: The texts that its numbers mean; None if it holds texts.
+        of: The column of dealt rows that it is made from.
+        change: What gives cells another form; None if they are as they are.
+        places: The place of each number of that column among the texts; None if it holds texts.
+    """
+
+    name: str
+    column: str
+    texts: pl.Series | None
+    of: str
+    change: Change | None
+    places: NDArray[np.int32] | None = None
+
+
+def _lay_out(dealing: Dealing, others: dict[str, str]) -> list[_FileColumn]:
+    """Return the columns of the file, in order; others: the columns of dealt rows that groups do not show."""
+    import polars as pl
+
+    shown, laid = list(dealing.cells), list[_FileColumn]()
+    for name in dealing.names:
+        of = others.get(name) or f"r{shown.index(name)}"
+        texts = None if name in others else dealing.cells[name][0]
+        forms = dealing.layout.columns.get(name)
+        if not forms:
+            laid.append(_FileColumn(name, of, texts, of, None))
+        for shown_as, change in forms or ():
+            column = f"f{len(laid)}"
+            if texts is None:
+                laid.append(_FileColumn(shown_as, column, None, of, change))
+                continue
+            places, distinct = factorize(pl.Series(change(texts.to_list()), dtype=pl.String))
+            laid.append(_FileColumn(shown_as, column, distinct, of, change, places))
+    return laid
+
+
+def _changed(rows: DataFrame, laid: Sequence[_FileColumn], sources: Sequence[str]) -> DataFrame:
+    """Return rows with the columns of the file; each distinct cell of a batch gets its other form once."""
+    if all(each.change is None for each in laid):
+        return rows
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        for frame in frames:
+            columns = []
+            for each in laid:
+                own = frame[each.of]
+                if each.places is not None:
+                    own = pl.Series(each.places[own.to_numpy()], dtype=pl.Int32)
+                elif each.change is not None:
+                    cells = own.unique()
+                    own = own.replace_strict(cells, each.change(cells.to_list()), return_dtype=pl.String)
+                columns.append(own.alias(each.column))
+            yield pl.DataFrame(columns).hstack(frame.select(sources))
+
+    kinds = dict(rows.dtypes)
+    schema = [f"{each.column} {'string' if each.texts is None else 'int'}" for each in laid]
+    schema += [f"{name} {kinds[name]}" for name in sources]
+    return rows.mapInArrow(kernel_of_batches(kernel), ", ".join(schema))
 
 
 def _code(
@@ -169,6 +242,7 @@ def _groups(dealing: Dealing, spark: SparkSession) -> tuple[DataFrame, DataFrame
     gone = (groups < 0).astype(np.int32)
     ranks = {f"r{i}": of_group.astype(np.int32) for i, (_, of_group) in enumerate(dealing.cells.values())}
     shown = {name: np.where(gone == 1, 0, each[np.maximum(groups, 0)]) for name, each in ranks.items()} | {"gone": gone}
+    shown |= {"g": groups} if dealing.layout.centers else {}
     keys = {f"k{i}": dealing.tuples[:, i].astype(np.int32) for i in range(dealing.tuples.shape[1])}
     numbers = np.arange(len(dealing.tuples), dtype=np.int64)
     single = (sizes == 1).astype(np.int32)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from shoal.errors import Note, UsageError
 from shoal.methods.base import Method
 from shoal.metrics import Measures
+from shoal.release.files.publish import check_text
 from shoal.release.job import Job
 from shoal.release.make import make_run
 from shoal.release.release import Release
@@ -74,7 +75,7 @@ class SparkRelease:
         from pyspark.sql import functions as F  # noqa: N812
         from pyspark.sql.types import StringType, StructField, StructType
 
-        names = [column.name for column in self._release.schema.released]
+        names = self._parts.names
         paths = [f"file://{self._parts.folder / part.name}" for part in self._parts.parts]
         schema = StructType([StructField(name, StringType()) for name in names])
         spark = self._source.spark
@@ -151,6 +152,7 @@ def anonymize(
         )
         stack.enter_context(source.opened(private, watch))
         release = job.release()
+        release = replace(release, request=release.request.without_form)  # as every frame of a release
         parts = write_parts_of(release, source, private, Format.PARQUET, watch)
         return SparkRelease(release, source, parts, stack.pop_all(), _types_of(data, release))
     raise AssertionError("unreachable")
@@ -211,6 +213,7 @@ def write_release(job: Job, output: str, *, watch: Watch = UNWATCHED) -> tuple[R
     """
     source: SparkSource = job.data
     target = FolderTarget(output, force=job.force)
+    check_text(str(target.path), target.form, job.request)
     with target.staged() as folder, source.opened(folder, watch):
         release = replace(job.release(), settings=job.settings)
         parts = write_parts_of(release, source, folder, target.form, watch)

@@ -255,9 +255,8 @@ def _is_countable(demand: Demand, manifest: Manifest | None) -> bool:
     if d.spreadsheet_safe or d.decimal is not None:
         return False
     columns = () if m is None else m.columns
-    return m is None or not (
-        m.bounds or m.center or m.spreadsheet_safe or any(c.codings or any(c.limits) for c in columns)
-    )
+    is_laid_out = m is not None and (m.bounds or m.center or m.spreadsheet_safe or m.delimiter != ",")
+    return not is_laid_out and not any(c.codings or any(c.limits) for c in columns)
 
 
 def _counted_verdict(

@@ -6,17 +6,18 @@ import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError, VerificationError, join_problems, setting
+from shoal.release.files.layout import file_layout
 from shoal.release.files.manifest import as_json, manifest_of
 from shoal.release.files.signature import SigningKey, sign
 from shoal.release.gate import Gate
 from shoal.release.release import Release
 from shoal.spark.dealing import Dealt, deal_rows, recode_rows
-from shoal.spark.gate import examine_release
+from shoal.spark.gate import Asked, examine_release
 from shoal.spark.parts import Part, write_parts
 from shoal.spark.source import SparkSource
 from shoal.tables.formats.sniff import Format, suffix_of
@@ -27,6 +28,7 @@ from shoal.tables.targets.folders import WorkFolder
 from shoal.tables.watch import Watch
 from shoal.verification import Claimed, Verdict
 from shoal.verification.gate_streamed.parts import held_back
+from shoal.verification.reading.coded import code_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,12 +48,14 @@ class Parts:
         parts: The parts in order.
         verdict: What the verifier found.
         hashes: The hash of each part, as the verifier read it.
+        names: The columns of the parts.
     """
 
     folder: Path
     parts: tuple[Part, ...]
     verdict: Verdict
     hashes: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
 
 def format_of(path: Path) -> Format:
@@ -76,7 +80,8 @@ def write_parts_of(release: Release, source: SparkSource, folder: Path, form: Fo
     watch.stage("writing")
     dealt: Dealt | None = None
     if isinstance(recoding, Dealing):
-        dealt = deal_rows(source.cells, recoding, spark, held_back(release.schema))
+        laid = replace(recoding, layout=file_layout(release))
+        dealt = deal_rows(source.cells, laid, spark, held_back(release.schema))
         rows, rendering = dealt.rows, dealt.rendering
         claimed = Claimed({}, None, release.claims())
     else:
@@ -86,25 +91,15 @@ def write_parts_of(release: Release, source: SparkSource, folder: Path, form: Fo
     parts = source.run(lambda: write_parts(rows, rendering, folder, form))
     source.check_unchanged()
     watch.stage("verifying")
-    verdict, hashes = source.run(
-        lambda: examine_release(
-            spark,
-            source.cells,
-            release.schema,
-            release.request.k,
-            folder,
-            parts,
-            rendering,
-            dealt,
-            claimed,
-            Gate(release).goal,
-        )
-    )
+    gate = Gate(release)
+    people = None if gate.population is None else code_columns(gate.population)
+    asked = Asked(release.schema, release.request.k, gate.goal, claimed, gate.layout, people)
+    verdict, hashes = source.run(lambda: examine_release(spark, source.cells, folder, parts, rendering, dealt, asked))
     source.check_unchanged()
     if not verdict.ok:
         reasons = join_problems(verdict.violations)
         raise VerificationError(f"the release was made but failed its own check; nothing was written.\n{reasons}")
-    return Parts(folder, tuple(parts), verdict, tuple(hashes))
+    return Parts(folder, tuple(parts), verdict, tuple(hashes), rendering.names)
 
 
 class FolderTarget:

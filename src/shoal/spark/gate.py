@@ -11,20 +11,24 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from shoal.schema import Dialect, Role, Schema
 from shoal.spark.cells import Cells, FileCells, FrameCells
 from shoal.spark.dealing import Dealt
-from shoal.spark.jobs import batches
+from shoal.spark.jobs import batches, polars_of
 from shoal.spark.parts import Part, Rendering, Stated
-from shoal.verification import Claimed, Goal, SourceTable, Verdict
+from shoal.verification import Claimed, Goal, Layout, SourceTable, Verdict, Violation
 from shoal.verification.gate_streamed import parts as examiner
+from shoal.verification.gate_streamed.centers import CENTERS
+from shoal.verification.gate_streamed.groups import CenterFacts, center_violations, examine_centers, group_violations
+from shoal.verification.gate_streamed.outliers import Recoded, coded_names, recode_counted
 from shoal.verification.gate_streamed.parts import GroupCount, GroupFacts, PartFacts, SourceFacts
 from shoal.verification.gate_streamed.tallies import PERSON, SIZE, GroupCounts
 from shoal.verification.models.checks import ModelChecks, TableCounts
+from shoal.verification.reading.coded import CodedTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,6 +38,7 @@ __all__ = [
     "COUNTS",
     "FACTS",
     "FACTS_SCHEMA",
+    "Asked",
     "collect_facts",
     "dump_facts",
     "examine_counts",
@@ -45,61 +50,81 @@ __all__ = [
 
 FACTS = "facts"
 FACTS_SCHEMA = f"{FACTS} string"
-COUNTS = "g0 bigint, g1 bigint, column int, cell string, n bigint"
+COUNTS = "g0 bigint, g1 bigint, column int, cell string, n bigint, of_maker int"
+
+
+class Asked(NamedTuple):
+    """What a release is held against.
+
+    Attributes:
+        schema: The columns of the source.
+        k: The size that every group must have.
+        goal: What the release must meet besides k.
+        claimed: What the maker claims.
+        layout: How the parts show the released columns.
+        population: The population, if a model counts it.
+    """
+
+    schema: Schema
+    k: int
+    goal: Goal
+    claimed: Claimed
+    layout: Layout
+    population: CodedTable | None = None
 
 
 def examine_release(
     spark: SparkSession,
     cells: Cells,
-    schema: Schema,
-    k: int,
     folder: Path,
     parts: Sequence[Part],
     rendering: Rendering,
     dealt: Dealt | None,
-    claimed: Claimed,
-    goal: Goal,
+    asked: Asked,
 ) -> tuple[Verdict, list[str]]:
     """Return the verdict on the parts that were just written, and the hash of each part.
 
     Args:
         spark: The session.
         cells: The source.
-        schema: Its columns.
-        k: The size that every group must have.
         folder: Where the parts are.
         parts: The parts in order.
         rendering: How rows became cells, and what each row was made from.
         dealt: How rows were dealt to groups; None for a full-domain release.
-        claimed: What the maker claims.
-        goal: What the release must meet besides k.
+        asked: What the release is held against.
     """
     key = secrets.token_bytes(32)
-    counts = _examine_parts(spark, schema, goal, key, folder, parts, rendering if dealt else None).persist()
+    schema, k, goal = asked.schema, asked.k, asked.goal
+    recoded, wrong = _find_recoded(spark, cells, asked) if coded_names(schema) else ({}, list[Violation]())
+    source = _examine_source(spark, cells, asked, key, recoded, is_dealt=dealt is not None)
+    numbers = frozenset.intersection(*(each.numbers for each in source)) if source else frozenset()
+    counts = _examine_parts(spark, asked, key, folder, parts, rendering if dealt else None, numbers).persist()
     try:
         found = counts.where("facts is not null").select("facts").toArrow().column(0).to_pylist()
         facts: list[tuple[int, PartFacts]] = sorted(map(load_facts, found), key=lambda pair: pair[0])
-        groups = examine_counts(counts.where("facts is null").drop("facts"), schema, k, goal)
+        own = counts.where("facts is null").drop("facts")
+        groups = examine_counts(own.where("of_maker = 0"), schema, k, goal, asked.population)
+        if asked.layout.center is not None:
+            wrong += _examine_centers(spark, cells, own.where("of_maker = 1"), asked, recoded)
     finally:
         counts.unpersist()
-    source = _examine_source(spark, cells, schema, key, None if dealt else claimed)
     left_out = [] if dealt is None or dealt.left_out is None else _examine_left_out(dealt, schema, key)
     found_parts = [each for _, each in facts]
-    verdict = examiner.judge_parts(found_parts, groups, source, left_out, schema, k, claimed, goal)
+    verdict = examiner.judge_parts(found_parts, groups, source, left_out, schema, k, asked.claimed, goal, wrong)
     return verdict, [each.sha256 for each in found_parts]
 
 
 def _examine_parts(
     spark: SparkSession,
-    schema: Schema,
-    goal: Goal,
+    asked: Asked,
     key: bytes,
     folder: Path,
     parts: Sequence[Part],
     rendering: Rendering | None,
+    numbers: frozenset[str],
 ) -> DataFrame:
     """Return the counts of groups, see `COUNTS`; and what was found in each part, as `facts`."""
-    names = [part.name for part in parts]
+    names, (schema, _, goal, _, layout, _) = [part.name for part in parts], asked
 
     def examine(given: Iterable[Any]) -> Iterator[Any]:
         import polars as pl
@@ -107,7 +132,9 @@ def _examine_parts(
         for batch in given:
             for number in batch.column(0).to_pylist():
                 stated = None if rendering is None else Stated(folder, names[number], rendering)
-                facts, counts = examiner.examine_part(folder / names[number], schema, goal, key, stated)
+                facts, counts = examiner.examine_part(
+                    folder / names[number], schema, goal, key, stated, layout, numbers
+                )
                 shown = frame_of_counts(counts).with_columns(facts=pl.lit(None, pl.String))
                 yield from batches(
                     [pl.concat([shown, pl.DataFrame({"facts": [dump_facts((number, facts))]})], how="diagonal")]
@@ -128,16 +155,20 @@ def frame_of_counts(counts: Iterable[GroupCounts]) -> pl.DataFrame:
                 "column": np.full(len(each.rows), each.column, dtype=np.int32),
                 "cell": pl.Series(each.cells, dtype=pl.String).gather(each.codes),
                 "n": each.rows,
+                "of_maker": np.full(len(each.rows), each.of_maker, dtype=np.int32),
             }
         )
         for each in counts
         if len(each.rows)
     ]
     kinds = {"g0": pl.Int64, "g1": pl.Int64, "column": pl.Int32, "cell": pl.String, "n": pl.Int64}
+    kinds |= {"of_maker": pl.Int32}
     return pl.concat(frames) if frames else pl.DataFrame(schema=kinds)
 
 
-def examine_counts(counts: DataFrame, schema: Schema, k: int, goal: Goal) -> list[GroupFacts]:
+def examine_counts(
+    counts: DataFrame, schema: Schema, k: int, goal: Goal, population: CodedTable | None = None
+) -> list[GroupFacts]:
     """Add up the counts of each group, and examine groups in parallel, each where all of its counts are."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -156,24 +187,27 @@ def examine_counts(counts: DataFrame, schema: Schema, k: int, goal: Goal) -> lis
         table = _table_counts(own, schema, checks) if checks.models else None
 
         def examine(given: Iterable[Any]) -> Iterator[Any]:
-            def read() -> Iterator[GroupCount]:
-                for batch in given:
-                    first, second, column, cell, n = (values.to_pylist() for values in batch.columns)
-                    for group, *rest in zip(zip(first, second, strict=True), column, cell, n, strict=True):
-                        yield GroupCount(group, *rest)
-
-            yield from facts_batch(examiner.examine_groups(read(), schema, k, goal, table))
+            yield from facts_batch(examiner.examine_groups(_group_counts(given), schema, k, goal, table, population))
 
         return collect_facts(own.mapInArrow(examine, FACTS_SCHEMA))
     finally:
         own.unpersist()
 
 
+def _group_counts(given: Iterable[Any]) -> Iterator[GroupCount]:
+    """Yield the counts of batches."""
+    for batch in given:
+        first, second, column, cell, n = (values.to_pylist() for values in batch.columns)
+        for group, *rest in zip(zip(first, second, strict=True), column, cell, n, strict=True):
+            yield GroupCount(group, *rest)
+
+
 def _table_counts(own: DataFrame, schema: Schema, checks: ModelChecks) -> TableCounts:
     """Count what groups are compared with: the sensitive cells of the table, and the sizes of groups."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    sums = own.where(F.col("column") >= 0).groupBy("column", "cell").agg(F.sum("n").alias("n"))
+    is_sensitive = F.col("column").between(0, len(checks.columns) - 1)
+    sums = own.where(is_sensitive).groupBy("column", "cell").agg(F.sum("n").alias("n"))
     cells: dict[str, dict[str, int]] = {name: {} for name in checks.columns}
     for column, cell, n in zip(*(values.to_pylist() for values in sums.toArrow().columns), strict=True):
         cells[checks.columns[column]][cell] = n
@@ -190,28 +224,93 @@ def _table_counts(own: DataFrame, schema: Schema, checks: ModelChecks) -> TableC
     return TableCounts(cells, sizes, sum(row["rows"] for row in found), lone)
 
 
+def _examine_centers(
+    spark: SparkSession, cells: Cells, counts: DataFrame, asked: Asked, recoded: Recoded
+) -> list[Violation]:
+    """Examine the groups that the maker states, and whether cells are their centres; the source is counted for that."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    schema, k, goal, _, layout, population = asked
+    centers = F.col("column") >= CENTERS
+    violations = group_violations(examine_counts(counts.where(~centers), schema, k, goal, population), k)
+    names = [column.name for column in schema.qi]
+    in_source: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for name, found in zip(names, _count_source(spark, cells, names), strict=True):
+        for cell, n in found.items():
+            in_source[name][recoded.get(name, {}).get(cell, cell)] += n
+
+    def examine(given: Iterable[Any]) -> Iterator[Any]:
+        yield from facts_batch(examine_centers(_group_counts(given), schema, k, goal, layout, in_source))
+
+    n_tasks = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    spread = counts.where(centers).repartition(n_tasks, "g0", "g1")
+    own = spread.groupBy("g0", "g1", "column", "cell").agg(F.sum("n").alias("n"))
+    found_by_tasks: list[CenterFacts] = collect_facts(own.mapInArrow(examine, FACTS_SCHEMA))
+    return violations + center_violations(found_by_tasks, schema, goal, layout, in_source)
+
+
+def _count_source(spark: SparkSession, cells: Cells, names: Sequence[str]) -> list[Counter[str]]:
+    """Have the verifier count the cells of columns of the source itself."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    def count(table: SourceTable) -> Iterator[Any]:
+        import polars as pl
+
+        for i, counter in enumerate(examiner.count_cells(table, names)):
+            frame = pl.DataFrame({"cell": list(counter), "n": list(counter.values())})
+            yield from batches([frame.select(pl.lit(i, pl.Int32).alias("column"), "cell", "n")])
+
+    counts = _read_source(spark, cells, names, count, "column int, cell string, n bigint")
+    rows: list[Counter[str]] = [Counter() for _ in names]
+    for column, cell, n in polars_of(counts.groupBy("column", "cell").agg(F.sum("n").alias("n"))).iter_rows():
+        rows[column][cell] = n
+    return rows
+
+
+def _find_recoded(spark: SparkSession, cells: Cells, asked: Asked) -> tuple[Recoded, list[Violation]]:
+    """Have the verifier count the columns with outliers, and recode these as it sees fit; no share counts people."""
+    coded = [column.name for column in asked.schema.columns if column.codings]
+    rows = [Counter({(cell, ""): n for cell, n in own.items()}) for own in _count_source(spark, cells, coded)]
+    return recode_counted(asked.schema, asked.k, rows)
+
+
 def _examine_source(
-    spark: SparkSession, cells: Cells, schema: Schema, key: bytes, claimed: Claimed | None
+    spark: SparkSession, cells: Cells, asked: Asked, key: bytes, recoded: Recoded, *, is_dealt: bool
 ) -> list[SourceFacts]:
-    """Have the verifier read the source itself: one task for each file, or for each part of a frame."""
+    """Have the verifier read the source itself."""
+    schema, layout, claimed = asked.schema, asked.layout, None if is_dealt else asked.claimed
+    names = [column.name for column in schema.released] + ([] if claimed else examiner.held_back(schema))
+
+    def examine(table: SourceTable) -> Iterator[Any]:
+        yield from facts_batch(examiner.examine_source(table, schema, key, claimed, layout, recoded))
+
+    return collect_facts(_read_source(spark, cells, names, examine, FACTS_SCHEMA))
+
+
+def _read_source(
+    spark: SparkSession,
+    cells: Cells,
+    names: Sequence[str],
+    examine: Callable[[SourceTable], Iterator[Any]],
+    schema: str,
+) -> DataFrame:
+    """Have the verifier read columns of the source itself: one task for each file, or for each part of a frame."""
     if isinstance(cells, FileCells):
         paths, dialect = cells.files.paths, cells.files.dialect or Dialect()
 
         def examine_files(given: Iterable[Any]) -> Iterator[Any]:
             for batch in given:
                 for number in batch.column(0).to_pylist():
-                    table = SourceTable(paths[number], dialect)
-                    yield from facts_batch(examiner.examine_source(table, schema, key, claimed))
+                    yield from examine(SourceTable(paths[number], dialect))
 
-        return collect_facts(spark.range(0, len(paths), 1, len(paths)).mapInArrow(examine_files, FACTS_SCHEMA))
+        return spark.range(0, len(paths), 1, len(paths)).mapInArrow(examine_files, schema)
     assert isinstance(cells, FrameCells)
-    names = [column.name for column in schema.released] + ([] if claimed else examiner.held_back(schema))
 
     def examine_frame(given: Iterable[Any]) -> Iterator[Any]:
         blocks = (examiner.cell_texts(column.to_pylist() for column in batch.columns) for batch in given)
-        yield from facts_batch(examiner.examine_source(SourceTable(blocks), schema, key, claimed))
+        yield from examine(SourceTable(blocks))
 
-    return collect_facts(cells.columns(names).mapInArrow(examine_frame, FACTS_SCHEMA))
+    return cells.columns(names).mapInArrow(examine_frame, schema)
 
 
 def _examine_left_out(dealt: Dealt, schema: Schema, key: bytes) -> list[SourceFacts]:

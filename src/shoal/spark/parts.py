@@ -32,12 +32,14 @@ class Rendering:
         columns: The columns of the sorted frame that hold them: texts, or numbers of texts.
         texts: By column of numbers, the texts.
         sources: The columns of numbers that say what each row was made from; see `Dealer.witness`.
+        delimiter: The separator of cells in a CSV file.
     """
 
     names: tuple[str, ...]
     columns: tuple[str, ...]
     texts: Mapping[str, pl.Series] = field(default_factory=dict, repr=False)
     sources: tuple[str, ...] = ()
+    delimiter: str = ","
 
     def cells(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the released cells of some rows."""
@@ -109,7 +111,8 @@ def _write_part(given: Iterable[Any], rendering: Rendering, path: Path, form: Fo
             assert isinstance(frame, pl.DataFrame)
             cells = rendering.cells(frame)
             cells = cells.with_columns(pl.all().replace("", None)) if bare else cells
-            cells.write_csv(file, include_header=n_rows == 0, quote_style="necessary")
+            is_first, separator = n_rows == 0, rendering.delimiter
+            cells.write_csv(file, include_header=is_first, quote_style="necessary", separator=separator)
             n_rows += frame.height
             if rendering.sources:
                 sources = pa.RecordBatch.from_arrays(
@@ -138,17 +141,24 @@ class Stated:
 
     def __init__(self, folder: Path, part: str, rendering: Rendering) -> None:
         self._path = folder / f"{os.path.splitext(part)[0]}.arrow"
-        self._rendering = rendering
-        self.texts: list[list[str]] = [[] for _ in rendering.sources]
+        self._rendering, self._is_whole = rendering, "g" in rendering.sources
+        self.texts: list[list[str]] = []
+        for name in rendering.sources:
+            if name != "g":
+                # Centres are compared with all cells of the source.
+                is_known = self._is_whole and name in rendering.texts
+                self.texts.append(rendering.texts[name].to_list() if is_known else [])
 
     @property
-    def chunks(self) -> Iterator[list[NDArray[np.int32]]]:
-        """Blocks of rows: the places of their cells, column by column."""
+    def chunks(self) -> Iterator[list[NDArray[Any]]]:
+        """Blocks of rows: the places of their cells, column by column; with centres, then the numbers of groups."""
         names, texts = self._rendering.sources, self._rendering.texts
-        numbers = [
-            _Places(known, texts[name]) if name in texts else _TextPlaces(known)
-            for name, known in zip(names, self.texts, strict=True)
-        ]
+        numbers: list[_Places | _TextPlaces | _Numbers] = []
+        for name, known in zip(names, [*self.texts, *([[]] if self._is_whole else [])], strict=True):
+            if name == "g" or (self._is_whole and name in texts):
+                numbers.append(_Numbers())
+            else:
+                numbers.append(_Places(known, texts[name]) if name in texts else _TextPlaces(known))
         for frame in _stored(self._path):
             yield [own.of(frame[name]) for name, own in zip(names, numbers, strict=True)]
 
@@ -156,6 +166,14 @@ class Stated:
     def left_out(self) -> Iterator[Any]:
         """Nothing: rows that are left out are in no part."""
         return iter(())
+
+
+class _Numbers:
+    """Numbers that are places already."""
+
+    def of(self, cells: pl.Series) -> NDArray[Any]:
+        """Return the numbers."""
+        return cells.to_numpy()
 
 
 class _Places:

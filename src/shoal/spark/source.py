@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,26 +12,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import FileError, InputError, InternalError, Note, UsageError, setting
-from shoal.metrics.association import Pairs
-from shoal.release.counted_tables.code_counts import UnitCounts
-from shoal.release.counted_tables.dealing import Coding
-from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.schema import Dialect
 from shoal.spark.cells import Cells, FileCells, FrameCells, file_of
-from shoal.spark.counting import column_facts, count_rows, count_values
+from shoal.spark.counting import column_facts, count_rows, count_values, judge_cells
 from shoal.spark.dealing import Dealt, deal_rows, recode_rows
 from shoal.spark.jobs import polars_of, run_job
 from shoal.spark.parts import Part, Rendering, join_parts, stored_rows, write_parts
 from shoal.spark.reading import find_files
-from shoal.spark.search.counts import count_codes, count_pairs, count_together, find_largest
-from shoal.spark.search.found import SparkFound
-from shoal.spark.search.people import CodedPeople, code_people, count_in_runs, count_lone_rows, person_in_sql
-from shoal.spark.search.sections import search_sections, tuples_pass
+from shoal.spark.search.searcher import SparkSearcher
 from shoal.spark.session import spark_errors
 from shoal.tables.formats.memory_limit import available_memory, size_in_words
 from shoal.tables.formats.sniff import Format
-from shoal.tables.sorting import Packing
-from shoal.tables.sources.base import Dealing, DistinctRows, Facts, Recoding, Rows, Verifier, Witness
+from shoal.tables.sources.base import (
+    LAYOUTS,
+    Dealing,
+    DistinctRows,
+    Facts,
+    Gatherer,
+    Recoding,
+    Rows,
+    Verifier,
+    Witness,
+)
+from shoal.tables.sources.duck.people import MetIds
 from shoal.tables.sources.duck_session import ROW_BYTES, TUPLE_BYTES
 from shoal.tables.sources.memory import sign_file
 from shoal.tables.table import Table
@@ -50,11 +52,12 @@ SPLITS_PER_PART = 8  # a part of a release is examined by one task
 PARTITIONS = "spark.sql.shuffle.partitions"
 
 
-class SparkSource:
+class SparkSource(SparkSearcher):
     """Files or a Spark frame; see `Source` for the methods."""
 
     in_memory = False
-    lays_out = False
+    counts_by_person = False
+    lays_out = LAYOUTS - {"keep_order"}
 
     def __init__(self, spark: SparkSession, data: Any, options: dict[str, Any] | None = None) -> None:
         """Describe the source; `opened` reads it.
@@ -65,6 +68,7 @@ class SparkSource:
             options: How files are opened; see `open_blocks`.
         """
         self.spark = spark
+        super().__init__()
         self._cells: Cells
         if isinstance(data, str | os.PathLike):
             place = os.fspath(data)
@@ -78,9 +82,6 @@ class SparkSource:
         self._values: DataFrame | None = None
         self._facts: dict[tuple[int, tuple[str, ...]], dict[str, Facts]] = {}
         self._dealt: tuple[Dealing, Dealt, list[Part], list[Part]] | None = None
-        self._units: tuple[DataFrame, Packing, int] | None = None
-        self._people: CodedPeople | None = None
-        self._kept: list[DataFrame] = []
 
     @property
     def dialect(self) -> Dialect | None:
@@ -101,6 +102,7 @@ class SparkSource:
         finally:
             for frame in (*self._kept, *([] if self._values is None else [self._values])):
                 frame.unpersist()
+            self._cells.recode({})
             self._cells.close()
             self._is_open, self._watch, self._values, self._dealt = False, UNWATCHED, None, None
             self._units, self._people, self._kept = None, None, []
@@ -170,6 +172,13 @@ class SparkSource:
             self._facts.setdefault(key, {}).update(self.run(lambda: column_facts(values, names, k, missing)))
         return self._facts[key][name]
 
+    def recode(self, cells: Mapping[str, Mapping[str, str]]) -> None:
+        """Count, recode and deal other cells in the place of some; the verifier sees those of the table."""
+        self._cells.recode(cells)
+        if self._values is not None:
+            self._values.unpersist()
+        self._values, self._facts = None, {}
+
     def _values_of(self, names: Sequence[str]) -> DataFrame:
         """Return the counts of the values of columns; those of the released columns are kept."""
         if tuple(names) != self._released:
@@ -195,79 +204,6 @@ class SparkSource:
                 own = found.filter(pl.col("column") == place).sort("cell")
                 counted[name] = own["cell"], own["n"].to_numpy().astype(np.int64)
         return {name: counted[name] for name in names}
-
-    def count_tuples(self, codes: Coding) -> tuple[int, int]:
-        """Count the table by codes; return the number of tuples, and the rows of the rarest."""
-        found = self.count_units(codes, {})
-        return found.tuples, found.rarest
-
-    def code_people(self, people: People) -> int:
-        """Have executors give every person a code; return their number."""
-        self._people, kept = self.run(lambda: code_people(self._cells, people))
-        self._kept += kept
-        return self._people.n_people
-
-    def count_lone_rows(self, names: Sequence[str]) -> list[int]:
-        """Count for each column the rows whose cell no other person has; people have codes already."""
-        coded = self._people
-        assert coded is not None
-        return self.run(lambda: count_lone_rows(self._cells, names, coded))
-
-    def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
-        """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""
-        from pyspark import StorageLevel
-        from pyspark.sql import functions as F  # noqa: N812
-
-        units, packing = count_codes(self._cells, coding, beside, None if people is None else self._people)
-        units = units.persist(StorageLevel.DISK_ONLY)
-        self._kept.append(units)
-        n_units = self.run(units.count)
-        sizes, keys = units, packing.key_names
-        if people is not None:
-            of_person = units.select(*keys, person_in_sql(packing).alias("person")).distinct()
-            sizes = of_person.groupBy(*keys).agg(F.count("person").alias("n"))
-        elif beside:
-            sizes = units.groupBy(*keys).agg(F.sum("n").alias("n"))
-        found = self.run(lambda: polars_of(sizes.agg(F.count("n").alias("tuples"), F.min("n").alias("rarest"))))
-        self._units = units, packing, n_units
-        return UnitCounts(n_units, int(found["tuples"][0]), int(found["rarest"][0] or 0))
-
-    def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
-        """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
-        assert self._units is not None
-        units, packing, _ = self._units
-        return self.run(lambda: count_in_runs(units, packing, runs))
-
-    def count_pairs(self) -> Pairs:
-        """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
-        assert self._units is not None
-        units, packing, _ = self._units
-        return self.run(lambda: count_pairs(units, packing))
-
-    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Count the rows by the codes of some quasi-identifiers; return the codes, sorted, and the rows."""
-        assert self._units is not None
-        units, packing, _ = self._units
-        return self.run(lambda: count_together(units, packing, places))
-
-    def meets(self, search: SectionSearch) -> bool:
-        """Say whether every tuple that was counted last passes the models as a group by itself."""
-        assert self._units is not None
-        units, packing, _ = self._units
-        return self.run(lambda: tuples_pass(units, packing, search))
-
-    def largest_beside(self, place: int) -> list[NDArray[np.int32]]:
-        """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
-        assert self._units is not None
-        units, packing, _ = self._units
-        return self.run(lambda: find_largest(units, packing, place))
-
-    def search_sections(self, search: SectionSearch, largest: int) -> SparkFound:
-        """Have executors cut and search the tuples or units that were counted last."""
-        assert self._units is not None
-        units, packing, n_units = self._units
-        found = search_sections(units, packing, search, n_units, largest, self.run, self._kept.append)
-        return replace(found, people=self._people if search.by_person else None)
 
     def blocks(self) -> Iterator[pl.DataFrame]:
         """Refuse: rows stay on executors."""
@@ -306,17 +242,32 @@ class SparkSource:
         folder.mkdir(mode=0o700, exist_ok=True)
         return self.run(lambda: write_parts(rows, rendering, folder, Format.CSV))
 
+    def judge_cells(self, name: str, judge: Callable[[list[str]], str]) -> set[str]:
+        """Return what executors say of the cells of a column, some of them at a time."""
+        return self.run(lambda: judge_cells(self._cells, name, judge))
+
+    def count_cells(self, name: str, texts: Sequence[str]) -> int:
+        """Return the number of written rows whose cell of an unchanged column is one of these texts."""
+        assert self._dealt is not None
+        _, dealt, _, left_out = self._dealt
+        column = dealt.originals.columns[dealt.originals.names.index(name)]
+        gone = (frame[column].is_in(list(texts)).sum() for frame in stored_rows(self._folder / "left-out", left_out))
+        return self.facts(name, 0, texts).missing - sum(map(int, gone))
+
     def witness(self) -> Witness:
         """Return what each written row was made from."""
         if self._dealt is None:
             raise InternalError("no rows were dealt.")
         _, dealt, parts, left_out = self._dealt
-        sources = dealt.rendering.sources
-        texts = {name: dealt.rendering.texts[name].to_list() for name in sources}
+        sources, known, met = dealt.rendering.sources, dealt.rendering.texts, MetIds()
+        texts = {name: known[name].to_list() for name in sources if name in known}
+        stated: list[list[str] | Gatherer] = [texts.get(name, met) for name in sources if name != "g"]
 
-        def chunks() -> Iterator[list[NDArray[np.int32]]]:
+        def chunks() -> Iterator[list[NDArray[Any]]]:
             for frame in stored_rows(self._folder / "parts", parts):
-                yield [frame[name].to_numpy() for name in sources]
+                are_ids = [name not in known and name != "g" for name in sources]
+                named = zip(sources, are_ids, strict=True)
+                yield [met.places(frame[name]) if are else frame[name].to_numpy() for name, are in named]
 
         def gone() -> Iterator[list[tuple[list[str], NDArray[np.int32]]]]:
             for frame in stored_rows(self._folder / "left-out", left_out):
@@ -326,17 +277,20 @@ class SparkSource:
                     for name in dealt.originals.sources
                 ]
 
-        return Witness(list(texts.values()), chunks(), gone())
+        return Witness(stated, chunks(), gone())
 
     def original(self, verifier: Verifier) -> Any:
         """Return how the verifier reads the files itself."""
         assert self._dealt is not None
         assert isinstance(self._cells, FileCells)
-        files, dealing = self._cells.files, self._dealt[0]
+        files = self._cells.files
         if len(files.paths) == 1:
             return verifier.SourceTable(files.paths[0], files.dialect or Dialect())
-        rows = self.verify_rows(verifier, [*dealing.names, *dealing.held_back])
-        return verifier.SourceTable((list(zip(*block, strict=True)) for block in rows if block), Dialect())
+
+        def blocks(names: Sequence[str]) -> Iterator[list[tuple[str, ...]]]:
+            return (list(zip(*block, strict=True)) for block in self.verify_rows(verifier, names) if block)
+
+        return verifier.SourceTable(blocks, Dialect())
 
     def verify_rows(self, verifier: Verifier, names: Sequence[str]) -> Rows:
         """Have the verifier read these columns of the files, block by block."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.verification.examination.examination import examine
     from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
     from shoal.verification.gate_streamed.dealt import gate_dealt
+    from shoal.verification.gate_streamed.laid import Layout
     from shoal.verification.gate_streamed.source import SourceTable
     from shoal.verification.manifest.manifest import Manifest
     from shoal.verification.models.checks import Goal
@@ -38,6 +39,7 @@ __all__ = [
     "Demand",
     "Description",
     "Goal",
+    "Layout",
     "Manifest",
     "SourceTable",
     "Verdict",
@@ -66,6 +68,7 @@ _MODULES = {
     "Demand": "demand",
     "Description": "models.description",
     "Goal": "models.checks",
+    "Layout": "gate_streamed.laid",
     "Manifest": "manifest.manifest",
     "SourceTable": "gate_streamed.source",
     "Verdict": "verdict",

@@ -17,8 +17,7 @@ from shoal.errors import InfeasibleError
 from shoal.methods import Run, Shoaling, sections
 from shoal.methods.base import failing_groups
 from shoal.methods.sections import Tree, TupleSection, cut_sections
-from shoal.methods.shoaling.problem import Problem, prepare
-from shoal.methods.shoaling.search import in_sections
+from shoal.methods.shoaling.problem import Problem, in_sections, prepare
 from shoal.models import KAnonymity, PrivacyModel
 from tests.losses import total_loss
 from tests.naive import blocks as naive

@@ -16,7 +16,7 @@ from shoal.errors import CancelledError, InfeasibleError, UsageError
 from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.mondrian.counted_cuts import measure_width, right_sides
 from shoal.methods.mondrian.cuts_under_models import Entries, split_under_models
-from shoal.methods.mondrian.declared_domains import read_domains, split_regions
+from shoal.methods.mondrian.declared_domains import Region, read_domains, split_regions
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.models import PrivacyModel
 
@@ -90,7 +90,8 @@ class Mondrian:
         """Form groups that pass all models; suppress the dearest rows within the suppression limit."""
         if self.domains:
             k = check_models(self, encoded, models)
-            return tight_partition(encoded, split_regions(encoded, k, self.domains, run)[encoded.row_tuple])
+            region = Region.whole(encoded, self.domains)
+            return tight_partition(encoded, split_regions(encoded, k, region, run)[encoded.row_tuple])
         by_parts = self.variant != "single-dimensional"
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)

@@ -6,6 +6,7 @@ The kernel decides in the same way where it has the tuples of a segment; see `sh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,12 @@ Side = NDArray[np.bool_]
 
 
 def counted_cuts(
-    histograms: Sequence[Rows], attributes: Sequence[Attribute], k: int, n_choices: int = 1
+    histograms: Sequence[Rows],
+    attributes: Sequence[Attribute],
+    k: int,
+    n_choices: int = 1,
+    *,
+    by_person: bool = False,
 ) -> Iterator[Cut]:
     """Yield the cuts of a segment that leave k rows in each part, in the order to try.
 
@@ -35,6 +41,8 @@ def counted_cuts(
         attributes: The attributes.
         k: The least rows of each part.
         n_choices: How many cuts of each attribute to try: 1, or more if models may refuse the first.
+        by_person: Whether people are counted: the first cut of an attribute is followed by its other cuts, in the same
+            turn, until one leaves k people in each part.
     """
     widths = {}
     for a, (attribute, rows) in enumerate(zip(attributes, histograms, strict=True)):
@@ -42,11 +50,11 @@ def counted_cuts(
         if width is not None:
             widths[a] = width
     widest_first = sorted(widths, key=lambda a: (-widths[a], a))
-    for choice in range(n_choices):
-        for a in widest_first:
-            parts = _parts(attributes[a], histograms[a], k, choice)
+    for turn, (choice, a) in enumerate(product(range(n_choices), widest_first)):
+        for place in range(len(SIXTEENTHS) + 1) if by_person and choice == 0 else (choice,):
+            parts = _parts(attributes[a], histograms[a], k, place)
             if parts is not None:
-                yield Cut(a, parts)
+                yield Cut(a, parts, turn=turn)
 
 
 def measure_width(attribute: Attribute, codes: NDArray[np.int64]) -> float | None:

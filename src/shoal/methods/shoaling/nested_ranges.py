@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
-from shoal.encoding.partition import NODE, RANGE, SUPPRESSED, VALUE, Cells, Partition, tight_partition
+from shoal.encoding.partition import NODE, RANGE, SUPPRESSED, VALUE, Cells, Entries, Partition, tight_partition
 from shoal.encoding.tree import Tree
 
 __all__ = ["in_halves", "nested_partition"]
@@ -48,7 +48,7 @@ def _halves(attribute: Attribute, rows: NDArray[np.float64]) -> Tree:
     return Tree(table, ("",) * n_nodes, sizes)
 
 
-def nested_partition(encoded: Encoded, halved: Encoded, labels: NDArray[np.int32]) -> Partition:
+def nested_partition(encoded: Encoded, halved: Encoded, groups: Entries | NDArray[np.int32]) -> Partition:
     """Generalise each group to the smallest part that contains its values, as a range of values of the table.
 
     Other attributes are generalised as tightly as usual.
@@ -56,9 +56,9 @@ def nested_partition(encoded: Encoded, halved: Encoded, labels: NDArray[np.int32
     Args:
         encoded: The table.
         halved: The same table with trees, from `in_halves`.
-        labels: The group of each canonical row, -1 for a suppressed row.
+        groups: Entries, or the group of each canonical row, -1 for a suppressed row.
     """
-    partition = tight_partition(halved, labels)
+    partition = tight_partition(halved, groups)
     cells = (
         _as_ranges(attribute, part.tree, tight) if attribute.ordered and part.tree is not None else tight
         for attribute, part, tight in zip(encoded.attributes, halved.attributes, partition.cells, strict=True)

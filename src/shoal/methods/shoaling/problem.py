@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,19 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.limits import Limited
 from shoal.encoding.windows import wall_classes
+from shoal.methods import sections
 from shoal.methods.base import Run
+from shoal.methods.sections import Tree, TupleSection, cut_sections
 from shoal.methods.shoaling.crowd import NOBODY, Crowd
 from shoal.methods.shoaling.model_terms import Requirement, find_requirement
 from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table
 from shoal.methods.shoaling.space import Space
 from shoal.models import Distributions, PrivacyModel
 
-__all__ = ["Extent", "Problem", "prepare"]
+if TYPE_CHECKING:
+    from shoal.methods.shoaling.steps import Effort
+
+__all__ = ["Extent", "Problem", "SectionPlan", "in_sections", "prepare"]
 
 Ints = NDArray[np.int32]
 
@@ -132,6 +137,31 @@ class Problem:
             else:
                 total += np.where(column != column[one], 2 * int(units[a]), 0)
         return total
+
+
+@dataclass(frozen=True)
+class SectionPlan:
+    """What the sections of a large table share. It can be pickled, and sent to wherever a section is searched.
+
+    Attributes:
+        pricing: The prices of the whole table.
+        whole: What models know of the whole table.
+        effort: The effort, suited to the whole table; see `suited`.
+        k: The least group size.
+        n_sections: The number of sections.
+    """
+
+    pricing: Pricing
+    whole: Distributions
+    effort: Effort
+    k: int
+    n_sections: int
+
+
+def in_sections(problem: Problem) -> Tree[TupleSection]:
+    """Cut the tuples of a large table into sections."""
+    whole = TupleSection(problem.codes, np.diff(problem.prices.offsets).tolist(), np.arange(len(problem.codes)))
+    return cut_sections(whole, problem.prices, sections.LARGEST_SECTION)
 
 
 def prepare(

@@ -17,21 +17,21 @@ from shoal.methods import sections
 from shoal.methods.base import Run, check_models, check_rows_left, failing_groups
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
-from shoal.methods.sections import Tree, TupleSection, cut_sections
+from shoal.methods.sections import Tree, TupleSection
 from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.level_cover import covered
 from shoal.methods.shoaling.limits.planned import in_windows
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table
-from shoal.methods.shoaling.problem import Extent, Problem, prepare
+from shoal.methods.shoaling.problem import Extent, Problem, SectionPlan, in_sections, prepare
 from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, LARGE_TABLE, Effort, Search
 from shoal.methods.shoaling.unsteered import UNSTEERED, Excess, Found, search_under
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.methods.suppression.leaving import IN_SECTIONS, SectionRows, leave_sections
 from shoal.models import Distributions, PrivacyModel
 
-__all__ = ["SectionPlan", "Shoaling", "suited"]
+__all__ = ["Shoaling", "suited"]
 
 Labels = NDArray[np.int32]
 
@@ -45,25 +45,6 @@ HEAT_OF_PEOPLE, PROPOSALS_OF_PEOPLE = 5 / 3, 2
 CYCLES_OF_FEWER = 2  # further cycles if groups were given up because there were too many
 OBJECTIVES = ("ncp", "variance")
 CUT = 1  # the index of Mondrian's cut among the starts
-
-
-@dataclass(frozen=True)
-class SectionPlan:
-    """What the sections of a large table share. It can be pickled, and sent to wherever a section is searched.
-
-    Attributes:
-        pricing: The prices of the whole table.
-        whole: What models know of the whole table.
-        effort: The effort, suited to the whole table; see `suited`.
-        k: The least group size.
-        n_sections: The number of sections.
-    """
-
-    pricing: Pricing
-    whole: Distributions
-    effort: Effort
-    k: int
-    n_sections: int
 
 
 @dataclass(frozen=True)
@@ -159,13 +140,13 @@ class Shoaling:
                     raise
                 return None
 
-        labels = self._leave_sections(part, k, models, run, left)
+        labels = self._leave_sections(searched, stays, k, models, run, left)
         if labels is None:
-            labels = leave_out(part, models, group(part), k, left, regroup)
+            labels = spread(leave_out(part, models, group(part), k, left, regroup), stays)
         run.progress(1.0)
         if self.non_overlapping:
-            return nested_partition(encoded, searched, spread(labels, stays))
-        return tight_partition(encoded, spread(labels, stays))
+            return nested_partition(encoded, searched, labels)
+        return tight_partition(encoded, labels)
 
     def _find(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Found:
         """Return the problem and groups that pass the models."""
@@ -207,10 +188,20 @@ class Shoaling:
             return problem, self._group_sections(encoded, models, search, pricing, excess)
 
     def _leave_sections(
-        self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run, most: int
+        self,
+        encoded: Encoded,
+        stays: NDArray[np.bool_],
+        k: int,
+        models: tuple[PrivacyModel, ...],
+        run: Run,
+        most: int,
     ) -> Labels | None:
-        """Return the group of each row of a large table, -1 if it is suppressed; None if the table is one section."""
-        if most <= 0 or not all(model.basis in IN_SECTIONS for model in models):
+        """Return the group of each row of a large table, -1 if it is suppressed; None if the table is one section.
+
+        Prices and sections are those of all rows. Those that do not stay are left out of the search.
+        """
+        is_needed = most > 0 or not (stays.all() or self.by_variance)
+        if not is_needed or not all(model.basis in IN_SECTIONS for model in models):
             return None
         pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=self.alpha)
         problem = prepare(encoded, k, models, run, pricing=pricing)
@@ -218,7 +209,7 @@ class Shoaling:
             return None
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, suited(EFFORTS[self.effort], problem.prices, problem.extent), run, pool)
-            tree, plan = self._cut(encoded, models, search, pricing)
+            tree, plan = self._cut(encoded, models, search, pricing, stays)
 
             def work(section: TupleSection, number: int) -> SectionRows:
                 def group(part: Encoded) -> Labels:
@@ -226,13 +217,16 @@ class Shoaling:
                     return found.condensed(posed).labels(posed)
 
                 inside = section.holds(problem.row_tuple)
-                part = encoded.section(inside)
-                return SectionRows(np.flatnonzero(inside), part, group(part), group)
+                part, own = encoded.section(inside), stays[inside]
+                labels = group(part if own.all() else part.part(own))
+                return SectionRows(np.flatnonzero(inside), part, spread(labels, own), group)
 
             parts = tree.work(work)
-            if any(failing_groups(each.part, models, each.labels).any() for each in parts):
+            is_passing = not any(failing_groups(each.part, models, each.labels).any() for each in parts)
+            labels = leave_sections(encoded, models, parts, k, most) if is_passing else None
+            if labels is None:
                 raise InfeasibleError(no_groups(models))
-            return leave_sections(encoded, models, parts, k, most)
+            return labels
 
     def _group_sections(
         self,
@@ -253,14 +247,23 @@ class Shoaling:
         return Grouping.joined(tree.work(work))
 
     def _cut(
-        self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search, pricing: Pricing
+        self,
+        encoded: Encoded,
+        models: tuple[PrivacyModel, ...],
+        search: Search,
+        pricing: Pricing,
+        stays: NDArray[np.bool_] | None = None,
     ) -> tuple[Tree[TupleSection], SectionPlan]:
         """Cut a large table into sections in which some grouping passes the models; return what they share as well."""
         problem = search.problem
 
         def fails(section: TupleSection) -> bool:
+            inside = section.holds(problem.row_tuple)
+            inside = inside if stays is None else inside & stays
+            if not inside.any():
+                return True
             try:
-                check_models(self, encoded.section(section.holds(problem.row_tuple)), models)
+                check_models(self, encoded.section(inside), models)
             except InfeasibleError:
                 return True
             return False
@@ -360,12 +363,6 @@ class Shoaling:
             raise InfeasibleError(no_groups(models))
         dissolved = [search.dissolve(start, 0) for start in passing if start]
         return min(dissolved, key=lambda start: start.cost(problem))
-
-
-def in_sections(problem: Problem) -> Tree[TupleSection]:
-    """Cut the tuples of a large table into sections."""
-    whole = TupleSection(problem.codes, np.diff(problem.prices.offsets).tolist(), np.arange(len(problem.codes)))
-    return cut_sections(whole, problem.prices, sections.LARGEST_SECTION)
 
 
 def suited(effort: Effort, prices: Prices, extent: Extent) -> Effort:

@@ -33,12 +33,13 @@ def leave_out_greedy(encoded: Encoded, models: tuple[PrivacyModel, ...], most: i
     stay = every
     if encoded.personal_k is None or not most or not any(model.basis is Basis.PERSONAL_K for model in models):
         return stay
+    weights = encoded.row_weights
     while True:
-        fewer = encoded.personal_k <= int(stay.sum())
-        if (fewer == stay).all() or len(stay) - int(fewer.sum()) > most:
+        fewer = encoded.personal_k <= int(weights[stay].sum())
+        if (fewer == stay).all() or int(weights[~fewer].sum()) > most:
             break
         stay = fewer
-    return stay if (encoded.personal_k[stay] <= int(stay.sum())).all() else every
+    return stay if (encoded.personal_k[stay] <= int(weights[stay].sum())).all() else every
 
 
 def spread(labels: NDArray[np.int32], stays: NDArray[np.bool_]) -> NDArray[np.int32]:

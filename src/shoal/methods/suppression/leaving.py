@@ -41,7 +41,8 @@ __all__ = [
     "without_outliers",
 ]
 
-IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K})  # what judges a group by itself
+# What judges a group by itself.
+IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K, Basis.POPULATION})
 LARGEST = np.iinfo(np.int64).max
 COARSE = 44  # bits of a worth that the first sums leave out: 256 sums between a number and its double
 
@@ -145,8 +146,8 @@ def leave_in_order(encoded: Encoded, models: tuple[PrivacyModel, ...], groups: G
         members = trial
     place = np.unique(members.first_group * MOST_ROUNDS + steps, return_inverse=True)[1]
     rows = groups.rows if isinstance(groups, Entries) else encoded.row_weights
-    of_row = members.of_row
-    return Leaving(worth.view(np.int64)[of_row], place.astype(np.int32)[of_row], rows)
+    of_row, bits = members.of_row, worth.view(np.int64)
+    return Leaving(np.where(of_row >= 0, bits[of_row], 0), place.astype(np.int32)[of_row], rows)
 
 
 def _labelled(groups: Groups, members: Members) -> Groups:
@@ -196,7 +197,7 @@ def without_outliers(
     Args:
         part: The rows of the section, whose sensitive values are compared with those of the whole table.
         models: What every group must pass.
-        labels: The group of each row.
+        labels: The group of each row, -1 for a row that was suppressed before.
         k: The least group size.
         leaves: For each row, whether it leaves.
         regroup: Groups some rows of the section.
@@ -204,11 +205,11 @@ def without_outliers(
     Returns:
         The group of each row, -1 for a suppressed row.
     """
-    most = int(part.row_weights[leaves].sum())
-    if not most or part.n_rows - most < k:
+    most, stays = int(part.row_weights[leaves].sum()), (labels >= 0) & ~leaves
+    if not most or int(part.row_weights[stays].sum()) < k:
         return labels
     try:
-        fewer = spread(regroup(part.part(~leaves)), ~leaves)
+        fewer = spread(regroup(part.part(stays)), stays)
     except InfeasibleError:
         return labels
     if failing_groups(part, models, fewer).any():
@@ -224,7 +225,7 @@ class SectionRows(NamedTuple):
     Attributes:
         rows: Its canonical rows, ascending.
         part: These rows.
-        labels: The group of each.
+        labels: The group of each, -1 for a row that was suppressed before.
         regroup: Groups some of them.
     """
 
@@ -236,20 +237,21 @@ class SectionRows(NamedTuple):
 
 def leave_sections(
     encoded: Encoded, models: tuple[PrivacyModel, ...], parts: Sequence[SectionRows], k: int, most: int
-) -> Labels:
+) -> Labels | None:
     """Suppress at most `most` rows of a table of several sections.
 
-    If a group would fail because the distribution of the release changes, no row is suppressed.
+    If a group would fail because the distribution of the release changes, no further row is suppressed.
 
     Args:
         encoded: The table.
         models: What every group must pass.
         parts: Its sections, in order.
         k: The least group size.
-        most: The largest number of rows to suppress.
+        most: The largest number of rows to suppress, beside those that were suppressed before.
 
     Returns:
-        The group of each canonical row, -1 for a suppressed row.
+        The group of each canonical row, -1 for a suppressed row; None if what was suppressed before changes the
+        distribution of the release too much for some group.
     """
     ends = np.cumsum([len(each.rows) for each in parts])[:-1]
     outliers = Leaving.joined([outliers_of(each.part, each.labels, most) for each in parts])
@@ -258,15 +260,15 @@ def leave_sections(
         without_outliers(each.part, models, each.labels, k, own, each.regroup)
         for each, own in zip(parts, leaves, strict=True)
     ]
-    left = most - sum(int(each.part.row_weights[own < 0].sum()) for each, own in zip(parts, fewer, strict=True))
     pairs = list(zip(parts, fewer, strict=True))
+    left = most - sum(int(each.part.row_weights[(own < 0) & (each.labels >= 0)].sum()) for each, own in pairs)
     others = Leaving.joined([leave_in_order(each.part, models, own, k, most) for each, own in pairs])
     gone = np.split(others.leaves(find_bound(others.sums, left)), ends)
     fewer = [np.where(leaves, -1, own) for own, leaves in zip(fewer, gone, strict=True)]
-    labels = _together(parts, fewer)
-    return (
-        _together(parts, [each.labels for each in parts]) if failing_groups(encoded, models, labels).any() else labels
-    )
+    for labels in (_together(parts, fewer), _together(parts, [each.labels for each in parts])):
+        if not failing_groups(encoded, models, labels).any():
+            return labels
+    return None
 
 
 def _together(parts: Sequence[SectionRows], labels: Sequence[NDArray[np.integer[Any]]]) -> Labels:

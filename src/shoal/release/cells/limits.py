@@ -17,13 +17,15 @@ from shoal.encoding.partition import Entries, Partition
 from shoal.encoding.windows import breaches, plan_windows
 from shoal.errors import InfeasibleError, InternalError, UsageError, counted, join_problems, setting
 from shoal.hierarchy.base import Rule
+from shoal.methods import sections
 from shoal.methods.base import Method, Run, failing_groups, group_in_windows
 from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.registry import DEFAULT
 from shoal.models import Basis, PrivacyModel
 from shoal.schema import WIDTH, Column, Kind, Role, Schema
+from shoal.tables.sorting import pack
 
-__all__ = ["Bounds", "check_limits", "group_within"]
+__all__ = ["Bounds", "check_limits", "group_within", "no_groups_within"]
 
 Predicate = Callable[[str], bool]
 
@@ -233,14 +235,33 @@ def group_within(
     else:
         bounds.check(limits)
         plain = replace(run, limits=(), suppression_limit=Fraction(0))
-        partition = group_in_windows(method, encoded, plan_windows(encoded, limits, bounds.k), models, plain)
+        # Windows of a table of several sections are compared with the whole table, as its sections are.
+        whole = encoded.section(np.ones(len(encoded.order), dtype=bool)) if _has_sections(encoded) else encoded
+        partition = group_in_windows(method, whole, plan_windows(encoded, limits, bounds.k), models, plain)
     entries = partition.entries
     check_limits(method, encoded, entries, limits)
     if failing_groups(encoded, models, entries).any():
-        raise InfeasibleError(
-            f"method {method.name!r} found no groups that keep to the limits. Widen them, or use shoaling."
-        )
+        raise no_groups_within(method)
     return apply_limits(encoded, partition, limits)
+
+
+def _has_sections(encoded: Encoded) -> bool:
+    """Say whether a table with sensitive columns is cut into sections by the engines that count its units."""
+    if not encoded.sensitive:
+        return False
+    told_apart = [encoded.row_tuple, *(column.codes for column in encoded.sensitive)]
+    if encoded.personal_k is not None:
+        told_apart.append(np.unique(encoded.personal_k, return_inverse=True)[1].astype(np.int32))
+    told_apart += [] if encoded.people is None else [encoded.people]
+    units = pack(told_apart, [int(codes.max(initial=0)) + 1 for codes in told_apart])[0]
+    return len(np.unique(units)) > sections.LARGEST_SECTION
+
+
+def no_groups_within(method: Method) -> InfeasibleError:
+    """Return the refusal of a method that found no groups which keep to the limits."""
+    return InfeasibleError(
+        f"method {method.name!r} found no groups that keep to the limits. Widen them, or use shoaling."
+    )
 
 
 def check_limits(method: Method, encoded: Encoded, entries: Entries, limits: Sequence[Limited]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,10 @@ from shoal.release.release import Request
 from shoal.schema import Schema
 from shoal.tables.sources.base import Dealing
 
-__all__ = ["Centered", "stand_in_centers", "text_ranks"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Centered", "most_pairs", "stand_in_centers", "text_ranks"]
 
 
 @runtime_checkable
@@ -22,8 +25,16 @@ class Centered(Protocol):
     """Groups that show their centres."""
 
     @property
-    def shown(self) -> Sequence[tuple[list[str], NDArray[np.int64]]]:
+    def shown(self) -> Sequence[tuple[pl.Series, NDArray[np.int64]]]:
         """For each attribute, and then for the spread of each, the distinct texts and the rows that show each."""
+
+
+def most_pairs(n_columns: int, n_rows: int, n_tuples: int, n_groups: int) -> int:
+    """Return the largest number of pairs of a group and a value in it, over all columns.
+
+    A tuple that is dealt to several groups makes a pair for each, and every group after the first takes one more.
+    """
+    return n_columns * min(n_rows, n_tuples + n_groups)
 
 
 def stand_in_centers(found: Centered, places: Sequence[NDArray[np.int64]], schema: Schema, request: Request) -> Centers:
@@ -31,12 +42,14 @@ def stand_in_centers(found: Centered, places: Sequence[NDArray[np.int64]], schem
 
     Args:
         found: The groups.
-        places: For each column that they show, the place of the text of each row of the stand-in.
+        places: For each column that they show, the place of the text of each row of the stand-in. A place after the
+            last text is that of rows that are left out.
         schema: The columns.
         request: What the user requested.
     """
     names = [column.name for column in schema.qi]
-    texts = [[known[i] for i in own.tolist()] for (known, _), own in zip(found.shown, places, strict=True)]
+    shown = [(known, np.minimum(own, len(known) - 1)) for (known, _), own in zip(found.shown, places, strict=True)]
+    texts = [known.gather(own).to_list() for known, own in shown]
     spread = dict(zip(names, texts[len(names) :], strict=True)) if request.spread else {}
     every = np.arange(len(places[0]))
     return Centers(dict(zip(names, texts, strict=False)), spread, every, every.astype(np.int32))

@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.limits import Limited
 from shoal.encoding.population import shared_tuples
+from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError
 from shoal.metrics.association import Pairs
+from shoal.release.cells.limits import Bounds
 from shoal.release.counted_tables.dealing import Coding, coding_of
 from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.release.counted_tables.windowing import CodeWindows
 from shoal.release.make import Plan
 from shoal.release.preconditions import check_population
 from shoal.rules import RuleVerdict
@@ -194,19 +198,13 @@ class CodeCounts:
         assert isinstance(self.source, UnitSearcher)
         return not self.source.meets(search)
 
-    def check_limits(self, plan: Plan) -> InfeasibleError | None:
-        """Refuse limits that cannot be kept; return the refusal if a search may still find groups that keep to them."""
-        assert isinstance(self.source, UnitSearcher)
-        encoded, limits = plan.encoded, plan.run.limits
-        places = [limit.place for limit in limits]
-        codes, rows = self.source.count_together(places)
-        every = np.arange(len(rows))
-        tuples = np.zeros((len(rows), len(encoded.attributes)), dtype=np.int32)
-        tuples[:, places] = codes
-        table = replace(
-            encoded, tuples=tuples, counts=rows, row_tuple=every.astype(np.int32), order=every, weights=rows
-        )
-        bounds = replace(plan.bounds, encoded=replace(table, sensitive=(), personal_k=None))
+    def check_limits(self, bounds: Bounds, limits: Sequence[Limited]) -> InfeasibleError | None:
+        """Refuse limits that cannot be kept; return the refusal if a search may still find groups that keep to them.
+
+        Args:
+            bounds: What `limited` returns.
+            limits: The limits.
+        """
         try:
             bounds.check(limits)
         except InfeasibleError as refusal:
@@ -214,6 +212,31 @@ class CodeCounts:
                 raise
             return refusal
         return None
+
+    def limited(self, plan: Plan) -> Bounds:
+        """Return the limits of a run over rows that have the counts of the limited columns together."""
+        assert isinstance(self.source, UnitSearcher)
+        encoded = plan.encoded
+        places = [limit.place for limit in plan.run.limits]
+        codes, rows = self.source.count_together(places)
+        every = np.arange(len(rows))
+        tuples = np.zeros((len(rows), len(encoded.attributes)), dtype=np.int32)
+        tuples[:, places] = codes
+        table = replace(
+            encoded, tuples=tuples, counts=rows, row_tuple=every.astype(np.int32), order=every, weights=rows
+        )
+        return replace(plan.bounds, encoded=replace(table, sensitive=(), personal_k=None))
+
+    def plan_windows(self, bounds: Bounds, limits: Sequence[Limited]) -> CodeWindows:
+        """Return windows in which a method may group; the arguments are those of `check_limits`.
+
+        Raises:
+            InfeasibleError: Some limit cannot be kept.
+        """
+        bounds.check(limits)
+        places = [limit.place for limit in limits]
+        labels = plan_windows(bounds.encoded, limits, bounds.k)
+        return CodeWindows(tuple(places), bounds.encoded.tuples[:, places], labels)
 
     def check_population(self, encoded: Encoded) -> None:
         """Raise an InputError if the population lacks some rows of the table."""

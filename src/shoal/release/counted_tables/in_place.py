@@ -21,21 +21,22 @@ from shoal.errors import InfeasibleError, InputError, Note
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
 from shoal.methods.registry import DEFAULT
+from shoal.methods.shoaling.nested_ranges import in_halves
 from shoal.methods.shoaling.problem import Extent
 from shoal.methods.suppression.leaving import IN_SECTIONS
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import Singled
-from shoal.models import Basis
 from shoal.release.cells.show import JointGroups, Shown, make_release
 from shoal.release.counted_tables.centered import Centered, stand_in_centers, text_ranks
 from shoal.release.counted_tables.code_counts import CodeCounts, Judged, PopulationCounter, UnitSearcher
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.counted_tables.outliers import Outliers
-from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.release.counted_tables.section_search import LeavingBefore, SectionSearch
 from shoal.release.counted_tables.sectioning import SECTIONINGS
 from shoal.release.counted_tables.targets import twins_in
+from shoal.release.counted_tables.windowing import CodeWindows
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
 from shoal.report.public import JointFigures, public_column
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "InPlace", "Searcher", "cells_of", "couple", "plan_in_place"]
 
-IN_REACH = IN_SECTIONS | {Basis.POPULATION}  # what judges a group by itself
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
 
 
@@ -62,7 +62,7 @@ class Found(JointGroups, Protocol):
     """The groups of all sections, where the engine keeps them."""
 
     @property
-    def cells(self) -> Sequence[tuple[list[str], NDArray[np.int64]]]:
+    def cells(self) -> Sequence[tuple[pl.Series, NDArray[np.int64]]]:
         """For each attribute, the keys of its distinct cells (see `cell_keys`), and the rows that show each."""
 
     def count_rows(self, chosen: Sequence[Flags]) -> list[int]:
@@ -212,18 +212,32 @@ def plan_in_place(
     too_large = large_k and method.name == DEFAULT
     if found.units <= sections.LARGEST_SECTION or too_large:
         return None
-    refusal = counts.check_limits(plan) if limits else None
-    check_models(method, encoded, plan.models)
-    search = _plan_search(plan, Extent(found.units, found.tuples, people is not None))
+    refusal, windows, most_gone = None, None, plan.run.most_suppressed(encoded.n_rows)
+    leaving = LeavingBefore.of(encoded, plan.models, most_gone)
+    if leaving is not None and limits:  # windows are planned for the others
+        return None
+    if limits and method.name == DEFAULT:
+        limited = counts.limited(plan)
+        refusal = counts.check_limits(limited, limits)
+        leaving = LeavingBefore.of_limits(limited.encoded, limits, k, most_gone)
+    elif limits:
+        windows = counts.plan_windows(counts.limited(plan), limits)
+    if windows is None:  # otherwise each window is checked
+        by_k = leaving is not None and leaving.largest_k >= 0
+        check_models(method, encoded.part(leaving.stays(encoded)) if leaving and by_k else encoded, plan.models)
+    search = _plan_search(plan, Extent(found.units, found.tuples, people is not None), windows, leaving)
     # It may be released as it is.
     if found.rarest >= k and not limits and not search.by_population and not counts.fail(search):
         return None
     return InPlace(plan, searcher, search, job, refusal, people)
 
 
-def _plan_search(plan: Plan, extent: Extent) -> SectionSearch:
+def _plan_search(
+    plan: Plan, extent: Extent, windows: CodeWindows | None, leaving: LeavingBefore | None
+) -> SectionSearch:
     """Return what searches a section of a table of so many tuples or units."""
     encoded, method, models, given, request = plan.encoded, plan.method, plan.models, plan.run, plan.request
+    halved = in_halves(encoded) if getattr(method, "non_overlapping", False) else None
     run = Run(seed=given.seed, weights=given.weights, rules=given.rules, limits=given.limits, twins=given.twins)
     sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
     whole = replace(encoded, dictionaries=(), others={}, counted=(), sensitive=sensitive)
@@ -233,7 +247,7 @@ def _plan_search(plan: Plan, extent: Extent) -> SectionSearch:
             move.prepare()
     return SectionSearch(
         method,
-        SECTIONINGS[method.name].of(method, encoded, models, run, extent),
+        SECTIONINGS[method.name].of(method, halved or encoded, models, run, extent, windows),
         whole,
         models,
         run,
@@ -242,9 +256,11 @@ def _plan_search(plan: Plan, extent: Extent) -> SectionSearch:
         request.k,
         moves,
         by_person=extent.by_person,
-        most=given.most_suppressed(encoded.n_rows),
+        most=given.most_suppressed(encoded.n_rows) - (leaving.rows if leaving else 0),
+        leaving=leaving,
         center=request.center if request.has_centers else "",
         spread=request.spread,
+        halved=halved.attributes if halved else (),
     )
 
 
@@ -256,18 +272,21 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     is_limited = any(any(column.limits) for column in schema.qi)
     # A plan of windows counts the people of each.
     is_ours, by_person = method.name == DEFAULT, bool(schema.names(Role.PERSON))
-    if (is_limited and (by_person or not is_ours)) or (by_person and not is_ours):
+    if by_person and (is_limited or not getattr(method, "counts_people", True)):
         return False
-    if any(model.basis not in IN_REACH for model in job.models):
+    # Every window begins with the whole domain, and rows do not leave.
+    if getattr(method, "domains", None) and (is_limited or request.suppression_limit):
+        return False
+    if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
     by_population = job.settings.population is not None
-    if by_population and (by_person or not is_ours or not isinstance(source, PopulationCounter)):
+    if by_population and (by_person or not isinstance(source, PopulationCounter)):
+        return False
+    if by_population and is_limited and not is_ours:  # their models refuse limits of other methods
         return False
     if request.bound or (request.has_centers and by_person):
         return False
-    # Rows leave before the search, or groups are not judged or shown by themselves.
-    alone = is_ours and not (is_limited or by_person or by_population or request.has_centers)
-    if request.suppression_limit and (not alone or schema.names(Role.PERSONAL_K)):
+    if request.suppression_limit and (not is_ours or (is_limited and by_person)):
         return False
     tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
     beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights
@@ -322,19 +341,25 @@ def couple(counts: Sequence[NDArray[np.int64]]) -> Coupled:
     return Coupled(places, np.diff(borders, prepend=0).astype(np.int64))
 
 
-def cells_of(keys: Sequence[str]) -> Cells:
+def cells_of(keys: pl.Series) -> Cells:
     """Return distinct cells from their keys; see `cell_keys`."""
-    parts = [key.split(":") for key in keys]
-    form, low, high = (np.array([int(part[i]) for part in parts], dtype=np.int32) for i in range(3))
-    sets = [[int(code) for code in part[3].split(",")] if part[3] else [] for part in parts]
-    assert all(bool(members) == (kind == SET) for members, kind in zip(sets, form.tolist(), strict=True))
+    import polars as pl
+
+    parts = keys.str.split_exact(":", 3).struct.unnest()
+    form, low, high = (parts.to_series(i).cast(pl.Int32).to_numpy() for i in range(3))
+    sets = parts.to_series(3)
+    is_set = (sets != "").to_numpy()
+    assert (is_set == (form == SET)).all()
+    members = sets.filter(pl.Series(is_set)).str.split(",")
+    lengths = np.zeros(len(keys), dtype=np.int64)
+    lengths[is_set] = members.list.len().to_numpy()
     return Cells(
         index=np.arange(len(keys), dtype=np.int32),
         form=form.astype(np.int8),
         low=low,
         high=high,
-        starts=np.cumsum([0, *map(len, sets)]).astype(np.int64),
-        members=np.array([code for members in sets for code in members], dtype=np.int32),
+        starts=np.append(0, np.cumsum(lengths)).astype(np.int64),
+        members=members.explode().cast(pl.Int32).to_numpy().astype(np.int32),
     )
 
 
@@ -345,7 +370,7 @@ def _show(plan: Plan, found: Found, groups: _Measured, moves: tuple[Movement, ..
     n_left_out = encoded.n_rows - int(shown[0].sum())
     of_centers = found.shown if plan.request.has_centers and isinstance(found, Centered) else []
     of_cells = [np.append(rows, n_left_out) for rows in shown]
-    places, weights = couple([*histograms, *of_cells, *(rows for _, rows in of_centers)])
+    places, weights = couple([*histograms, *of_cells, *(np.append(rows, n_left_out) for _, rows in of_centers)])
     codes = np.column_stack(places[: len(histograms)]).astype(np.int32)
     tuples, of_rows = np.unique(codes, axis=0, return_inverse=True)
     row_tuple: NDArray[np.int32] = of_rows.reshape(-1).astype(np.int32)

@@ -15,12 +15,16 @@ from shoal.schema import Column, Role, Schema
 from shoal.tables.sources.base import Source
 from shoal.tables.table import RankedTable, Table
 
-__all__ = ["Outliers", "Recoder", "find_outliers"]
+__all__ = ["Outliers", "Recoder", "can_recode", "find_outliers"]
 
 
 @runtime_checkable
 class Recoder(Protocol):
     """A source that shows other cells in the place of some."""
+
+    @property
+    def counts_by_person(self) -> bool:
+        """Whether it may count cells beside people, of whom there may be as many as rows."""
 
     def recode(self, cells: Mapping[str, Mapping[str, str]]) -> None:
         """Count, recode and deal other cells; by column, the cells to replace and what is shown in their place."""
@@ -55,6 +59,14 @@ class Outliers:
             if shown := self.cells.get(name):
                 texts[name] = [shown.get(text, text) for text in table.factor(name).texts.to_list()]
         return recode_cells(table, texts)
+
+
+def can_recode(source: Source, schema: Schema) -> bool:
+    """Say whether a source can find and recode the outliers of its columns."""
+    if not isinstance(source, Recoder):
+        return False
+    by_person = schema.names(Role.PERSON) and any(_beside(column, schema) for column in schema.columns)
+    return source.counts_by_person or not by_person
 
 
 def find_outliers(source: Source, schema: Schema, request: Request, models: Sequence[PrivacyModel]) -> Outliers:

@@ -18,10 +18,11 @@ from shoal.methods.shoaling.search import Shoaling
 from shoal.models import Basis, PrivacyModel
 from shoal.profile.rare_values import check_seen, missing_or_alike
 from shoal.release.cells.centers import spread_name
+from shoal.release.counted_tables.centered import most_pairs
 from shoal.release.counted_tables.dealing import works_on_counts
 from shoal.release.counted_tables.duck.revealing import revealing_in
 from shoal.release.counted_tables.in_place import plan_in_place
-from shoal.release.counted_tables.outliers import Outliers, Recoder, find_outliers
+from shoal.release.counted_tables.outliers import Outliers, can_recode, find_outliers
 from shoal.release.counted_tables.targets import twins_in
 from shoal.release.make import anonymize_table
 from shoal.release.preconditions import check_target
@@ -47,7 +48,7 @@ def needs_rows(
     request: Request,
     *,
     deals: bool = False,
-    lays_out: bool = False,
+    lays_out: frozenset[str] = frozenset(),
     recodes: bool = False,
     draws: bool = False,
 ) -> str | None:
@@ -59,12 +60,13 @@ def needs_rows(
         schema: The columns.
         request: What the user requested.
         deals: Whether the source can deal the rows of a tuple to several groups.
-        lays_out: Whether it can then write a file with any layout, and its gate can count a population.
+        lays_out: The settings of `LAYOUTS` that it can then follow.
         recodes: Whether the source can show other cells in the place of outliers.
         draws: Whether the source can go on with a sample of its rows.
     """
     is_full_domain = isinstance(method, FullDomain)
-    known = DEALT | {Basis.POPULATION} if lays_out else DEALT
+    lays_out = frozenset() if is_full_domain else lays_out
+    known = DEALT | {Basis.POPULATION} if "population" in lays_out else DEALT
     if not is_full_domain and (reason := _obstacle(method, models, schema, known, deals=deals)):
         return reason
     on_levels = ON_COUNTS | {Basis.SAMPLE} if draws else ON_COUNTS
@@ -79,15 +81,12 @@ def needs_rows(
         return f"a limit of column {limited[0]!r} depends on rows"
     options = {
         setting("ends", request.ends): is_full_domain and request.ends not in (None, EXACT),
+        setting("keep_order", True): request.keep_order and "keep_order" not in lays_out,
+        setting("cells", request.cells): request.cells not in ("text", *lays_out),
+        setting("spreadsheet_safe", True): request.spreadsheet_safe and "spreadsheet_safe" not in lays_out,
+        setting("output_delimiter"): request.output_delimiter != "," and "output_delimiter" not in lays_out,
+        setting("output_decimal"): request.output_decimal != INPUT and "output_decimal" not in lays_out,
     }
-    if is_full_domain or not lays_out:
-        options |= {
-            setting("keep_order", True): request.keep_order,
-            setting("cells", request.cells): request.cells != "text",
-            setting("spreadsheet_safe", True): request.spreadsheet_safe,
-            setting("output_delimiter"): request.output_delimiter != ",",
-            setting("output_decimal"): request.output_decimal != INPUT,
-        }
     return next((f"{option} depends on rows" for option, is_set in options.items() if is_set), None)
 
 
@@ -112,10 +111,10 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
     """Search for the release of a job on the counts of an open source; no row is fetched."""
     request, method, models, run = job.request, job.method, job.models, job.run
     dealer = source.dealer()
-    lays_out = dealer is not None and dealer.lays_out
-    can = {"deals": dealer is not None, "lays_out": lays_out, "recodes": isinstance(source, Recoder)}
-    can["draws"] = isinstance(source, Drawable) and source.path is not None  # the rows of a file keep their places
-    if reason := needs_rows(method, models, schema, request, **can):
+    lays_out = frozenset() if dealer is None else dealer.lays_out
+    draws = isinstance(source, Drawable) and source.path is not None  # the rows of a file keep their places
+    can = {"deals": dealer is not None, "recodes": can_recode(source, schema), "draws": draws}
+    if reason := needs_rows(method, models, schema, request, lays_out=lays_out, **can):
         raise UsageError(
             f"{source.place}: {reason}, which needs the rows in memory. Use {setting('engine', 'memory')}, or leave it "
             "out."
@@ -146,8 +145,9 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         held_back = schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
         plain = not request.suppression_limit and not held_back and not any(any(c.limits) for c in schema.qi)
         n_rows = 0 if works_on_counts(method, models, plain=plain) else table.n_rows
-        n_pairs = len(schema.qi) * table.n_rows if request.has_centers else 0
-        dealer.check_room(table.height, len(table.names), n_rows, min(n_pairs, 2 * len(schema.qi) * table.height))
+        height = table.height
+        n_pairs = most_pairs(len(schema.qi), table.n_rows, height, height) if request.has_centers else 0
+        dealer.check_room(height, len(table.names), n_rows, n_pairs)
     notes = _look_at_columns(source, schema, job, table.n_rows)
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in table.names))
     accepted = tuple(name for name in request.accept_unique if name in table.names)

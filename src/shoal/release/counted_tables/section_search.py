@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.attributes import Encoded
+from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.ends import EXACT, Movement, release_ends
-from shoal.encoding.limits import apply_limits
+from shoal.encoding.limits import Limited, apply_limits
 from shoal.encoding.partition import Cells, Entries, Partition, one_by_one, tight_partition
+from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Method, Run, check_models, failing_groups
+from shoal.methods.shoaling.nested_ranges import nested_partition
+from shoal.methods.suppression import leave_out_greedy
 from shoal.metrics.singled import Singled, look_for_singled
 from shoal.metrics.variance import Axis, axes_of, sum_of_squares
 from shoal.models import Basis, PrivacyModel
@@ -25,7 +28,66 @@ from shoal.release.counted_tables.sectioning import Sectioning
 from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import Schema
 
-__all__ = ["SectionGroups", "SectionSearch", "added_verdicts", "cell_keys", "unit_entries"]
+__all__ = ["LeavingBefore", "SectionGroups", "SectionSearch", "added_verdicts", "cell_keys", "unit_entries"]
+
+
+@dataclass(frozen=True)
+class LeavingBefore:
+    """Which rows are suppressed before the search.
+
+    Attributes:
+        rows: How many they are.
+        largest_k: The largest personal k of a row that stays; -1 if all may stay.
+        places: Limited quasi-identifiers.
+        codes: The combinations of their codes that no window of a plan has room for.
+    """
+
+    rows: int
+    largest_k: int = -1
+    places: tuple[int, ...] = ()
+    codes: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int32))
+
+    @classmethod
+    def of(cls, encoded: Encoded, models: tuple[PrivacyModel, ...], most: int) -> LeavingBefore | None:
+        """Return which rows leave because of their personal k; None if none do.
+
+        Args:
+            encoded: Rows with the counts of each column of the table.
+            models: The models.
+            most: How many rows of the table may be suppressed.
+        """
+        stays = leave_out_greedy(encoded, models, most)
+        if stays.all():
+            return None
+        assert encoded.personal_k is not None
+        gone = int(encoded.row_weights[~stays].sum())
+        return cls(gone, int(encoded.personal_k[stays].max(initial=0)))
+
+    @classmethod
+    def of_limits(cls, counted: Encoded, limits: Sequence[Limited], k: int, most: int) -> LeavingBefore | None:
+        """Return which rows leave because of limits; None if none do, or if the plan of windows leaves out too many.
+
+        Args:
+            counted: Rows with the counts of the limited columns together.
+            limits: The limits.
+            k: The least group size.
+            most: How many rows of the table may be suppressed.
+        """
+        places, gone = tuple(limit.place for limit in limits), plan_windows(counted, limits, k) < 0
+        rows = int(counted.row_weights[gone].sum())
+        return cls(rows, -1, places, counted.tuples[gone][:, places]) if 0 < rows <= most else None
+
+    def stays(self, rows: Encoded) -> NDArray[np.bool_]:
+        """Say of each canonical row whether it stays."""
+        if self.largest_k >= 0:
+            assert rows.personal_k is not None
+            return rows.personal_k <= self.largest_k
+        known = np.concatenate([self.codes, rows.tuples[:, self.places]])
+        number = np.unique(known, axis=0, return_inverse=True)[1].reshape(-1)
+        is_gone = np.zeros(len(known), dtype=bool)
+        is_gone[number[: len(self.codes)]] = True
+        staying: NDArray[np.bool_] = ~is_gone[number[len(self.codes) :]]
+        return staying[rows.row_tuple]
 
 
 class SectionGroups(NamedTuple):
@@ -75,9 +137,11 @@ class SectionSearch:
         k: How many rows must share an end.
         moves: How the ends of ranges move.
         by_person: Whether people tell the rows of a tuple apart as well.
-        most: How many rows of the whole table may be suppressed.
+        most: How many rows of the whole table may be suppressed, beside those that leave before the search.
+        leaving: Which rows leave before the search, if any do.
         center: "mean" or "median" if groups show their centres; otherwise empty.
         spread: Whether they show the spread around them, too.
+        halved: The quasi-identifiers with trees of halves, which a section has if ranges must not overlap.
     """
 
     method: Method
@@ -91,8 +155,10 @@ class SectionSearch:
     moves: tuple[Movement, ...]
     by_person: bool = False
     most: int = 0
+    leaving: LeavingBefore | None = None
     center: str = ""
     spread: bool = False
+    halved: tuple[Attribute, ...] = ()
 
     @cached_property
     def axes(self) -> list[Axis]:
@@ -105,6 +171,11 @@ class SectionSearch:
         return bool(self.whole.sensitive) or self.whole.personal_k is not None or self.by_person
 
     @property
+    def n_shown(self) -> int:
+        """How many columns the centres of groups and their spread have."""
+        return (1 + self.spread) * len(self.whole.attributes) if self.center else 0
+
+    @property
     def by_population(self) -> bool:
         """Whether models compare groups with a population."""
         return any(model.basis is Basis.POPULATION for model in self.models)
@@ -114,10 +185,21 @@ class SectionSearch:
         """Whether the rows of a section are searched one by one."""
         return self.by_units or self.by_population or bool(self.run.limits)
 
+    @property
+    def suppresses(self) -> bool:
+        """Whether rows may be suppressed."""
+        return self.most > 0 or self.leaving is not None
+
     def fails(self, tuples: NDArray[np.int32], beside: NDArray[np.int32], counts: NDArray[np.int64]) -> bool:
         """Say whether no grouping of a section can pass the models; the arguments are those of `group`."""
+        part = self.part(tuples, beside, counts)
+        if self.leaving is not None:
+            stays = self.leaving.stays(part)
+            if not stays.any():
+                return True
+            part = part.part(stays)
         try:
-            check_models(self.method, self.part(tuples, beside, counts), self.models)
+            check_models(self.method, part, self.models)
         except InfeasibleError:
             return True
         return False
@@ -172,7 +254,7 @@ class SectionSearch:
             groups: Entries, or the group of each canonical row of `searched`; -1 for rows that are not released.
         """
         limits = self.run.limits
-        partition = tight_partition(searched, groups)
+        partition, part, searched = self._partition(searched, groups), self._plain(part), self._plain(searched)
         entries = partition.entries
         if limits:
             check_limits(self.method, searched, entries, limits)
@@ -201,6 +283,16 @@ class SectionSearch:
             dealt.groups,
         )
 
+    def _plain(self, part: Encoded) -> Encoded:
+        """Return a section without trees of halves."""
+        return replace(part, attributes=self.whole.attributes)
+
+    def _partition(self, searched: Encoded, groups: Entries | NDArray[np.int32]) -> Partition:
+        """Return the groups of a section with the cells that they show."""
+        if self.halved:
+            return nested_partition(self._plain(searched), searched, groups)
+        return tight_partition(searched, groups)
+
     def _centers(self, part: Encoded, partition: Partition) -> list[NDArray[np.object_]]:
         """Return what groups show, column after column, if they show their centres."""
         if not self.center:
@@ -212,17 +304,19 @@ class SectionSearch:
 
     def part(self, tuples: NDArray[np.int32], beside: NDArray[np.int32] | None, counts: NDArray[np.int64]) -> Encoded:
         """Return a section as a counted table, one row for each of its tuples or units."""
-        every = np.arange(len(tuples), dtype=np.int64)
+        whole, every = self.whole, np.arange(len(tuples), dtype=np.int64)
+        if self.halved:
+            whole = replace(whole, attributes=self.halved)
         if beside is None:
             return replace(
-                self.whole, tuples=tuples, counts=counts, row_tuple=every.astype(np.int32), order=every, weights=counts
+                whole, tuples=tuples, counts=counts, row_tuple=every.astype(np.int32), order=every, weights=counts
             )
         begins = np.ones(len(tuples), dtype=bool)
         begins[1:] = (tuples[1:] != tuples[:-1]).any(axis=1)
-        sensitive = [replace(column, codes=beside[:, i]) for i, column in enumerate(self.whole.sensitive)]
-        personal_k = self.whole.personal_k
+        sensitive = [replace(column, codes=beside[:, i]) for i, column in enumerate(whole.sensitive)]
+        personal_k = whole.personal_k
         return replace(
-            self.whole,
+            whole,
             tuples=np.ascontiguousarray(tuples[begins]),
             counts=np.add.reduceat(counts, np.flatnonzero(begins)),
             row_tuple=(np.cumsum(begins) - 1).astype(np.int32),
@@ -246,13 +340,11 @@ def unit_entries(part: Encoded, labels: NDArray[np.int32]) -> Entries:
 
 def cell_keys(cells: Cells) -> NDArray[np.object_]:
     """Return distinct cells as texts that only equal cells share: form, codes at both ends, and members of a set."""
-    starts = cells.starts.tolist()
     columns = zip(cells.form.tolist(), cells.low.tolist(), cells.high.tolist(), strict=True)
-    keys = [
-        f"{form}:{low}:{high}:{','.join(map(str, cells.members[starts[i] : starts[i + 1]].tolist()))}"
-        for i, (form, low, high) in enumerate(columns)
-    ]
-    return np.array(keys, dtype=object)
+    keys = np.array([f"{form}:{low}:{high}:" for form, low, high in columns], dtype=object)
+    for i in np.flatnonzero(np.diff(cells.starts)).tolist():
+        keys[i] += ",".join(map(str, cells.members[cells.starts[i] : cells.starts[i + 1]].tolist()))
+    return keys
 
 
 def added_verdicts(parts: Sequence[tuple[RuleVerdict, ...]]) -> tuple[RuleVerdict, ...]:

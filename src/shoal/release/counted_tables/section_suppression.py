@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, one_by_one
+from shoal.errors import InfeasibleError
 from shoal.methods.base import failing_groups
+from shoal.methods.shoaling.grouping import no_groups
+from shoal.methods.suppression import spread
 from shoal.methods.suppression.leaving import (
     LARGEST,
     Bound,
@@ -77,10 +80,10 @@ class HeldSections(Protocol):
         """Return the rows of each section, in order, that save exactly this."""
 
     def regroup(self, bounds: Sequence[Bound]) -> int:
-        """Group the sections that outliers leave again; bounds: of each section. Return the rows suppressed."""
+        """Group the sections that outliers leave again; bounds: of each section. Return how many rows leave."""
 
     def restore(self) -> None:
-        """Return to the groups without suppressed rows."""
+        """Return to the groups before outliers left."""
 
     def count_gone(self, bounds: Sequence[Bound]) -> list[Counts]:
         """Count the rows that are not released then, by the codes of each sensitive column."""
@@ -90,17 +93,29 @@ class HeldSections(Protocol):
 
 
 def settle(held: HeldSections, search: SectionSearch) -> list[Bound]:
-    """Decide which rows are suppressed; return the bound of each section for those that groups can spare."""
+    """Decide which rows are suppressed; return the bound of each section for those that groups can spare.
+
+    Raises:
+        InfeasibleError: What left before the search changes the distribution of the release too much for some group.
+    """
     used = held.regroup(_bounds(held, OUTLIERS, search.most))
     bounds = _bounds(held, OTHERS, search.most - used)
     if not search.whole.sensitive:
         return bounds
-    before = [column.count(None) for column in search.whole.sensitive]
-    totals = [all_rows - gone for all_rows, gone in zip(before, held.count_gone(bounds), strict=True)]
-    if held.pass_then(bounds, totals):
+    if _passes(held, search, bounds):
         return bounds
     held.restore()  # the distribution of the release would change too much for some group
-    return [NONE_LEAVES] * len(bounds)
+    bounds = [NONE_LEAVES] * len(bounds)
+    if search.leaving is not None and not _passes(held, search, bounds):
+        raise InfeasibleError(no_groups(search.models))
+    return bounds
+
+
+def _passes(held: HeldSections, search: SectionSearch, bounds: Sequence[Bound]) -> bool:
+    """Say whether all groups pass, compared with the distribution of the release."""
+    before = [column.count(None) for column in search.whole.sensitive]
+    totals = [all_rows - gone for all_rows, gone in zip(before, held.count_gone(bounds), strict=True)]
+    return held.pass_then(bounds, totals)
 
 
 def _bounds(held: HeldSections, column: str, most: int) -> list[Bound]:
@@ -152,9 +167,13 @@ class SectionSuppression:
         """
         search, part = self.search, self._part(units)
         rows = one_by_one(part) if search.row_by_row else part
-        groups = search.find_groups(rows, number)
-        if search.row_by_row and isinstance(groups, Entries):
-            groups = groups.labels()
+        if search.leaving is None:
+            groups = search.find_groups(rows, number)
+            if search.row_by_row and isinstance(groups, Entries):
+                groups = groups.labels()
+        else:  # the rows of a tuple are told apart
+            stays = search.leaving.stays(rows)
+            groups = spread(self._labels(rows.part(stays), number), stays)
         others = leave_in_order(rows, search.models, groups, search.plan.k, search.most)
         entries = self._frame(units, part, groups, outliers_of(rows, groups, search.most), others)
         return HeldGroups(entries, number, search.passes(rows, groups))
@@ -166,13 +185,8 @@ class SectionSuppression:
             return None
         search, section = self.search, self._section(held)
         rows, labels = one_by_one(section.part), section.labels
-
-        def regroup(fewer: Encoded) -> Labels:
-            groups = search.find_groups(fewer, number)
-            return groups.labels() if isinstance(groups, Entries) else groups
-
-        leaves = np.repeat(leaves, section.entries.rows)
-        fewer = without_outliers(rows, search.models, labels, search.plan.k, leaves, regroup)
+        leaves, group = np.repeat(leaves, section.entries.rows), partial(self._labels, number=number)
+        fewer = without_outliers(rows, search.models, labels, search.plan.k, leaves, group)
         if fewer is labels:
             return None
         others = leave_in_order(rows, search.models, fewer, search.plan.k, search.most)
@@ -202,6 +216,11 @@ class SectionSuppression:
         if not self.search.row_by_row:
             return section.units, self.search.show(section.part, section.part, section.entries)
         return section.units, self.search.show(section.part, one_by_one(section.part), section.labels)
+
+    def _labels(self, rows: Encoded, number: int) -> Labels:
+        """Return the group of each of some rows of a section."""
+        groups = self.search.find_groups(rows, number)
+        return groups.labels() if isinstance(groups, Entries) else groups
 
     def _part(self, units: pl.DataFrame) -> Encoded:
         """Return a section as a counted table."""

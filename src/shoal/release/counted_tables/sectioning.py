@@ -13,18 +13,22 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import Entries
+from shoal.encoding.population import Population, covered_rows
 from shoal.encoding.sensitive import Sensitive
-from shoal.methods.base import Method, Run
+from shoal.methods.base import Method, Run, failing_groups, group_in_windows
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.mondrian.counted_cuts import counted_cuts
 from shoal.methods.mondrian.cuts_under_models import CHOICES
+from shoal.methods.mondrian.declared_domains import Region, split_regions
 from shoal.methods.sections import Cut, priced_cuts
 from shoal.methods.shoaling.grouping import Grouping
 from shoal.methods.shoaling.pricing import Column, price_table
-from shoal.methods.shoaling.problem import Extent, prepare
-from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
+from shoal.methods.shoaling.problem import Extent, SectionPlan, prepare
+from shoal.methods.shoaling.search import Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS, Search
 from shoal.models import Basis, Distributions, Groups, PrivacyModel
+from shoal.release.cells.limits import no_groups_within
+from shoal.release.counted_tables.windowing import CodeWindows
 
 __all__ = ["SECTIONINGS", "MondrianSections", "PartCounts", "Sectioning", "ShoalingSections"]
 
@@ -53,7 +57,15 @@ class Sectioning(Protocol):
         """Say whether the method, with its options, can work on a section without the rows of others."""
 
     @classmethod
-    def of(cls, method: Method, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run, extent: Extent) -> Self:
+    def of(
+        cls,
+        method: Method,
+        encoded: Encoded,
+        models: tuple[PrivacyModel, ...],
+        run: Run,
+        extent: Extent,
+        windows: CodeWindows | None,
+    ) -> Self:
         """Plan the sections of a table.
 
         Args:
@@ -62,6 +74,7 @@ class Sectioning(Protocol):
             models: The models.
             run: The run.
             extent: The size of the table.
+            windows: What may share a group, if the method does not keep to limits itself.
         """
 
     @property
@@ -86,7 +99,14 @@ class Sectioning(Protocol):
 
     @property
     def judged(self) -> tuple[tuple[int, ...], ...]:
-        """For each model that may refuse a cut, the columns beside the quasi-identifiers that it counts."""
+        """What is counted to judge a cut: combinations of columns beside the quasi-identifiers, from 0 on.
+
+        The quasi-identifiers themselves have negative numbers; the last one is -1.
+        """
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether each part of a cut must have k people."""
 
     @property
     def may_fail(self) -> bool:
@@ -100,8 +120,13 @@ class Sectioning(Protocol):
             largest: The most tuples or units of a section that is not cut.
         """
 
-    def passes(self, counted: Iterable[PartCounts]) -> bool:
-        """Say whether models allow a cut; counted: for each entry of `judged`, the rows of the parts."""
+    def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
+        """Say whether models allow a cut.
+
+        Args:
+            counted: For each entry of `judged`, the rows of the parts.
+            people: The people of each part, if they are counted.
+        """
 
     def codes(self, tuples: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the codes of tuples in `columns`."""
@@ -134,14 +159,23 @@ class ShoalingSections:
     may_fail: bool
     by_rows: ClassVar[bool] = False
     judged: ClassVar[tuple[tuple[int, ...], ...]] = ()
+    counts_people: ClassVar[bool] = False
 
     @classmethod
     def suits(cls, method: Method) -> bool:
-        """Say whether ranges may overlap, and cells decide."""
-        return isinstance(method, Shoaling) and not method.non_overlapping and not method.by_variance
+        """Say whether cells decide."""
+        return isinstance(method, Shoaling) and not method.by_variance
 
     @classmethod
-    def of(cls, method: Method, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run, extent: Extent) -> Self:
+    def of(
+        cls,
+        method: Method,
+        encoded: Encoded,
+        models: tuple[PrivacyModel, ...],
+        run: Run,
+        extent: Extent,
+        windows: CodeWindows | None,
+    ) -> Self:
         """Price the table, and suit the effort to its size."""
         assert isinstance(method, Shoaling)
         k = max(model.minimum_size for model in models)
@@ -175,7 +209,7 @@ class ShoalingSections:
         """Yield the cut that lowers the mean price of a pair of tuples most."""
         return priced_cuts(histograms, self.plan.pricing.prices, largest)
 
-    def passes(self, counted: Iterable[PartCounts]) -> bool:
+    def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
         """Allow every cut: groups are judged after the search."""
         return True
 
@@ -205,6 +239,10 @@ class MondrianSections:
         whole: What models know of the whole table.
         sensitive: The sensitive columns that models count, with the totals of the table.
         models: The models that judge more than sizes.
+        counts_people: Whether k people must be in each part.
+        windows: What may share a group, if cells are limited.
+        population: The population that models compare groups with.
+        region: The region of the table, if domains are declared; as segments are cut, it keeps theirs.
     """
 
     method: Mondrian
@@ -213,16 +251,28 @@ class MondrianSections:
     whole: Distributions
     sensitive: tuple[Sensitive, ...]
     models: tuple[PrivacyModel, ...]
+    counts_people: bool
+    windows: CodeWindows | None = None
+    population: Population | None = None
+    region: Region | None = None
     by_rows: ClassVar[bool] = True
     may_fail: ClassVar[bool] = False
 
     @classmethod
     def suits(cls, method: Method) -> bool:
-        """Say whether the counts of values decide: the strict variant without declared domains."""
-        return isinstance(method, Mondrian) and method.variant == "strict" and not method.domains
+        """Say whether the counts of values decide, as in the strict variant."""
+        return isinstance(method, Mondrian) and method.variant == "strict"
 
     @classmethod
-    def of(cls, method: Method, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run, extent: Extent) -> Self:
+    def of(
+        cls,
+        method: Method,
+        encoded: Encoded,
+        models: tuple[PrivacyModel, ...],
+        run: Run,
+        extent: Extent,
+        windows: CodeWindows | None,
+    ) -> Self:
         """Plan the cuts of a table."""
         assert isinstance(method, Mondrian)
         return cls(
@@ -232,6 +282,10 @@ class MondrianSections:
             Distributions.of(encoded),
             tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive),
             tuple(model for model in models if not model.size_only),
+            extent.by_person,
+            windows,
+            encoded.population,
+            Region.whole(encoded, method.domains) if method.domains else None,
         )
 
     @cached_property
@@ -246,27 +300,72 @@ class MondrianSections:
 
     @property
     def judged(self) -> tuple[tuple[int, ...], ...]:
-        """For each model that may refuse a cut, the columns beside the quasi-identifiers that it counts."""
+        """The columns that each model counts; at last each quasi-identifier, if models look at the cells of a part."""
         places = {column.name: place for place, column in enumerate(self.sensitive)}
         own_k = len(places)
-        return tuple(
+        counted = [
             (*(places[name] for name in model.columns), *([own_k] if model.basis is Basis.PERSONAL_K else []))
-            for model in self.models
-        )
+            for model in self._counting
+        ]
+        shown = range(-len(self.attributes), 0) if self._covering else ()
+        return (*counted, *((place,) for place in shown))
+
+    @property
+    def _counting(self) -> list[PrivacyModel]:
+        """The models that count rows of each part."""
+        return [model for model in self.models if model.basis is not Basis.POPULATION]
+
+    @property
+    def _covering(self) -> list[PrivacyModel]:
+        """The models that compare the cells of each part with a population."""
+        return [model for model in self.models if model.basis is Basis.POPULATION]
 
     def cuts(self, histograms: Sequence[Counts], largest: int) -> Iterator[Cut]:
-        """Yield the cuts that leave k rows in each part, in the order of the method."""
-        return counted_cuts(histograms, self.attributes, self.k, CHOICES if self.models else 1)
+        """Yield the cuts that leave k rows in each part, in the order of the method; windows are separated first."""
+        if self.windows is not None and (cut := self.windows.first_cut(histograms)) is not None:
+            return iter([cut])
+        if self.region is not None:
+            own = self.region.around(histograms).divide(histograms, self.attributes, self.k)
+            return iter([] if own is None else [own])
+        n_choices = CHOICES if self.models else 1
+        return counted_cuts(histograms, self.attributes, self.k, n_choices, by_person=self.counts_people)
 
-    def passes(self, counted: Iterable[PartCounts]) -> bool:
+    def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
         """Say whether every part passes the models."""
-        columns = {column.name: column for column in self.sensitive}
-        for model, (parts, codes, rows) in zip(self.models, counted, strict=True):
+        columns, counted = {column.name: column for column in self.sensitive}, iter(counted)
+        for model, (parts, codes, rows) in zip(self._counting, counted, strict=False):
             own = {name: replace(columns[name], codes=codes[:, i]) for i, name in enumerate(model.columns)}
             own_k = self.whole.personal_ks[codes[:, -1]] if model.basis is Basis.PERSONAL_K else None
-            if model.failing(Groups(parts, rows, own, own_k)).any():
+            if model.failing(Groups(parts, rows, own, own_k, n_people=people)).any():
                 return False
-        return True
+        if not self._covering:
+            return True
+        shown = list(counted)
+        groups = Groups(shown[0].parts, shown[0].rows, matches=lambda: self._covered_rows(shown), n_people=people)
+        return not any(model.failing(groups).any() for model in self._covering)
+
+    def _covered_rows(self, shown: Sequence[PartCounts]) -> Counts:
+        """Return the rows of the population that the cells of each part cover; shown: codes by quasi-identifier."""
+        n_parts = int(shown[0].parts.max()) + 1
+        present = [[own.codes[own.parts == part, 0] for own in shown] for part in range(n_parts)]
+        # Rows that have every code of a part in every column show the same cells.
+        heights = [max(map(len, codes)) for codes in present]
+        tuples = np.concatenate(
+            [
+                np.column_stack([np.resize(own, height) for own in codes])
+                for codes, height in zip(present, heights, strict=True)
+            ]
+        )
+        every = np.arange(len(tuples))
+        table = Encoded(
+            self.attributes,
+            tuples.astype(np.int32),
+            np.ones(len(tuples), dtype=np.int64),
+            every.astype(np.int32),
+            every,
+            population=self.population,
+        )
+        return covered_rows(table, np.repeat(np.arange(n_parts, dtype=np.int32), heights))
 
     def codes(self, tuples: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the codes of tuples."""
@@ -276,8 +375,25 @@ class MondrianSections:
         self, section: Encoded, models: tuple[PrivacyModel, ...], run: Run, number: int
     ) -> Entries | NDArray[np.int32]:
         """Cut a segment to the end."""
+        if section.people is not None:  # the kernel has a counter for each code
+            own = np.unique(section.people, return_inverse=True)[1].reshape(-1)
+            section = replace(section, people=own.astype(np.int32))
+        if self.windows is not None:
+            return self._group_in_windows(section, models, run, self.windows.of(section.tuples)[section.row_tuple])
+        if self.region is not None:
+            groups = split_regions(section, self.k, self.region.around(section.histograms), run)
+            return groups[section.row_tuple]
         labels = self.method.cut(section, self.k, models, run)
         self.method.check_groups(section, models, labels)
+        return labels
+
+    def _group_in_windows(
+        self, section: Encoded, models: tuple[PrivacyModel, ...], run: Run, windows: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        """Cut each window of a section to the end; windows: that of each canonical row."""
+        labels = group_in_windows(self.method, section, windows, models, replace(run, limits=())).labels
+        if failing_groups(section, models, labels).any():
+            raise no_groups_within(self.method)
         return labels
 
 

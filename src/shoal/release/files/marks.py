@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from shoal.encoding.partition import SUPPRESSION
@@ -13,6 +14,8 @@ from shoal.tables.table import Factor, Table
 from shoal.tables.values import Marks, normalise
 
 __all__ = ["Respelling", "numbers_of", "respellings", "spread_mark", "with_decimal", "with_marks"]
+
+OTHER, LOST, READ = "other", "lost", "read"  # cells that are not numbers, or cannot be read back, or can be
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ def numbers_of(
     released: Table,
     schema: Schema,
     decimal: str,
-    unread: Callable[[str], Iterator[list[str]]] | None = None,
+    judge: Callable[[str, Callable[[list[str]], str]], set[str]] | None = None,
 ) -> dict[str, Respelling]:
     """Return the columns whose numbers get another decimal mark: those with nothing but numbers in the original.
 
@@ -137,16 +140,20 @@ def numbers_of(
         released: The released cells.
         schema: The columns, with the marks of the original.
         decimal: The decimal mark of the file.
-        unread: Yields the distinct cells of a column that the tables lack, and that is released as it is.
+        judge: Returns what is said of the cells of a column that the tables lack, and that is released as it is.
 
     Raises:
         UsageError: If a column cannot be read back: it has numbers and other cells, such as labels of a hierarchy.
     """
     numbers = {}
     for name, there in respellings(schema, decimal).items():
-        if unread is not None and name not in original.names:
-            if _all_respelled(there, unread(name)):
-                numbers[name] = there
+        if judge is not None and name not in original.names:
+            found = judge(name, partial(_respelled, there=there))
+            if OTHER in found:
+                continue
+            if LOST in found:
+                raise _unreadable(name, decimal)
+            numbers[name] = there
             continue
         if there.texts(original.factor(name).texts.to_list()) is None:
             continue
@@ -159,17 +166,12 @@ def numbers_of(
     return numbers
 
 
-def _all_respelled(there: Respelling, blocks: Iterator[list[str]]) -> bool:
-    """Return whether all cells are numbers; raise a UsageError if one of them cannot be read back."""
-    is_lost = False
-    for texts in blocks:
-        cells = there.texts(texts)
-        if cells is None:
-            return False
-        is_lost = is_lost or there.back.texts(cells) != texts
-    if is_lost:
-        raise _unreadable(there.before.name, there.after.decimal)
-    return True
+def _respelled(texts: list[str], there: Respelling) -> str:
+    """Say whether all cells are numbers that can be read back."""
+    cells = there.texts(texts)
+    if cells is None:
+        return OTHER
+    return READ if there.back.texts(cells) == texts else LOST
 
 
 def _unreadable(name: str, decimal: str) -> UsageError:

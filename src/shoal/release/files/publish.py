@@ -63,7 +63,7 @@ def write_to(
     """Write a release to an open target; see `Release.write_to`."""
     check_report(target, report)
     check_signable(target, sign_key)
-    check_text(target, release.request)
+    check_text(target.place, target.format, release.request)
     if key is not None:
         check_secret(key, "key")
     target.check_layout(plain=release.request.is_plain)
@@ -201,16 +201,16 @@ def check_report(target: Target, report: ReportTarget | None) -> None:
     check_distinct([target.files, report])
 
 
-def check_text(target: Target, request: Request) -> None:
-    """Refuse a delimiter or a decimal mark for a release that is not text."""
-    if target.format in (Format.CSV, Format.GZIP):
+def check_text(place: str, form: Format, request: Request) -> None:
+    """Refuse a delimiter or a decimal mark for a release that is not text; place: where it goes, for messages."""
+    if form in (Format.CSV, Format.GZIP):
         return
     for name, what, is_set in (
         ("output_delimiter", "delimiter", request.output_delimiter != ","),
         ("output_decimal", "decimal mark", request.output_decimal != INPUT),
     ):
         if is_set:
-            raise UsageError(f"{target.place}: is {target.format}, which has no {what}. Leave out {setting(name)}.")
+            raise UsageError(f"{place}: is {form}, which has no {what}. Leave out {setting(name)}.")
 
 
 def check_signable(target: Target, sign_key: SigningKey | None) -> None:

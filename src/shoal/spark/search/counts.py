@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.metrics.association import Pairs
 from shoal.spark.counting import added_up, counted_by
-from shoal.spark.jobs import kernel_of_batches, polars_of
+from shoal.spark.jobs import frame_of, kernel_of_batches, polars_of
 from shoal.spark.search.people import CodedPeople
 from shoal.tables.sorting import Packing
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["count_codes", "count_pairs", "count_together", "find_largest"]
+__all__ = ["count_beyond", "count_codes", "count_pairs", "count_together", "find_largest"]
 
 Codes = NDArray[np.int32]
 Coding = Mapping[str, tuple["pl.Series", Codes]]
@@ -138,3 +138,18 @@ def find_largest(units: DataFrame, packing: Packing, place: int) -> list[Codes]:
     for column, code, own in sums.iter_rows():
         largest[column][code] = own
     return largest
+
+
+def count_beyond(units: DataFrame, packing: Packing, tuples: Codes, rows: NDArray[np.int64]) -> int:
+    """Count the rows that are not among some rows, given as distinct tuples of codes."""
+    import polars as pl
+    from pyspark.sql import functions as F  # noqa: N812
+
+    cards, keys = packing.cards[: packing.n_keys], packing.key_names
+    inside = (tuples < np.array(cards)).all(axis=1)
+    packed = Packing.of(cards).pack(list(tuples[inside].T))
+    known = pl.DataFrame(dict(zip(keys, packed, strict=True)) | {"known": rows[inside]})
+    own = units.groupBy(*keys).agg(F.sum("n").alias("n"))
+    both = own.join(frame_of(units.sparkSession, known), keys, "left")
+    beyond = F.greatest(F.col("n") - F.coalesce(F.col("known"), F.lit(0)), F.lit(0))
+    return int(polars_of(both.agg(F.sum(beyond).alias("beyond")))["beyond"][0])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.sections import Cut
+from shoal.methods.sections import Cut, Proposals, Ruling
 from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
 from shoal.spark.counting import added_up
 from shoal.spark.jobs import kernel_of_batches, polars_of
@@ -100,20 +100,23 @@ def cut_tuples(tuples: DataFrame, packing: Packing, plan: Sectioning, n_tuples: 
     while large := {node: n for node, n in large.items() if n > largest}:
         counted = run(lambda: _histograms(tuples, packing, plan, cuts, set(large)))  # noqa: B023 - run at once
         waiting = {
-            node: plan.cuts(found.rows if plan.by_rows else found.tuples, largest) for node, found in counted.items()
+            node: Proposals(plan.cuts(found.rows if plan.by_rows else found.tuples, largest))
+            for node, found in counted.items()
         }
         large = {}
-        while proposed := {node: cut for node, each in waiting.items() if (cut := next(each, None)) is not None}:
-            refused: set[int] = set()
-            if plan.judged:
-                refused = run(lambda: _refused(tuples, packing, plan, cuts, proposed))
+        while proposed := {node: cut for node, each in waiting.items() if (cut := each.next()) is not None}:
+            asked = {node: cut for node, cut in proposed.items() if not cut.is_settled}
+            rulings = dict.fromkeys(proposed, Ruling.ALLOWED)
+            rulings |= _Proposed(packing, plan, cuts, asked).rulings(tuples, run)
             for node, cut in proposed.items():
-                if node in refused:
+                if rulings[node] is not Ruling.ALLOWED:
+                    waiting[node].hear(cut, rulings[node])
                     continue
                 sizes = np.bincount(cut.parts, counted[node].tuples[cut.column]).astype(np.int64)
                 parts = cuts.separate(node, cut, 0, len(sizes) - 1)
                 large |= {side: int(sizes[part]) for side, part in parts.items()}
-            waiting = {node: waiting[node] for node in refused}
+                del waiting[node]
+            waiting = {node: each for node, each in waiting.items() if node in proposed}
     return cuts
 
 
@@ -154,48 +157,98 @@ def _histograms(
     }
 
 
-def _refused(
-    tuples: DataFrame, packing: Packing, plan: Sectioning, cuts: Cuts, proposed: Mapping[int, Cut]
-) -> set[int]:
-    """Return the sections whose proposed cut models refuse."""
-    import polars as pl
-    from pyspark.sql import functions as F  # noqa: N812
+@dataclass(frozen=True)
+class _Proposed:
+    """Cuts that some sections propose.
 
-    width = max(map(len, plan.judged))
-    names = [f"b{i}" for i in range(width)]
-    keys = ["model", "node", "part", *names]
+    Attributes:
+        packing: How tuples or units are packed.
+        plan: Says whether a cut may be made.
+        cuts: The cuts so far.
+        proposed: The cuts, by section.
+    """
 
-    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    packing: Packing
+    plan: Sectioning
+    cuts: Cuts
+    proposed: Mapping[int, Cut]
+
+    def rulings(self, tuples: DataFrame, run: Run) -> dict[int, Ruling]:
+        """Say of each cut whether it may be made; models are asked only where there are enough people."""
+        plan, people = self.plan, dict[int, NDArray[np.int64]]()
+        if plan.counts_people and self.proposed:
+            people = run(lambda: self._count_people(tuples))
+        few = {node for node, own in people.items() if (own < plan.k).any()}
+        enough = replace(self, proposed={node: cut for node, cut in self.proposed.items() if node not in few})
+        rulings = dict.fromkeys(few, Ruling.FEW_PEOPLE) | dict.fromkeys(enough.proposed, Ruling.ALLOWED)
+        if plan.judged and enough.proposed:
+            for node, counted in run(lambda: enough._count_parts(tuples)).items():
+                if not plan.passes(counted, people.get(node)):
+                    rulings[node] = Ruling.REFUSED
+        return rulings
+
+    def _placed(self, frame: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
+        """Return the codes of units, and of each its section and its part by the cut, -1 if there is none."""
         import polars as pl
 
-        def counted(frame: pl.DataFrame) -> pl.DataFrame:
-            codes = packing.codes(frame)
-            columns = plan.codes(np.ascontiguousarray(codes[:, : packing.n_keys]))
-            nodes, parts = cuts.nodes_of(columns), np.full(len(codes), -1, dtype=np.int32)
-            for node, cut in proposed.items():
-                inside = nodes == node
-                parts[inside] = cut.parts[columns[inside, cut.column]]
-            found = []
-            for model, places in enumerate(plan.judged):
-                beside = {name: codes[:, packing.n_keys + p] for name, p in zip(names, places, strict=False)}
-                own = pl.DataFrame({"node": nodes, "part": parts, **beside}).with_columns(n=frame["n"])
-                own = own.filter(pl.col("part") >= 0).group_by("node", "part", *beside).agg(pl.col("n").sum())
-                blank = [pl.lit(0, pl.Int32).alias(name) for name in names if name not in beside]
-                found.append(own.with_columns(pl.lit(model, pl.Int32).alias("model"), *blank).select(*keys, "n"))
-            return pl.concat(found)
+        codes = self.packing.codes(frame)
+        columns = self.plan.codes(np.ascontiguousarray(codes[:, : self.packing.n_keys]))
+        nodes, parts = self.cuts.nodes_of(columns), np.full(len(codes), -1, dtype=np.int32)
+        for node, cut in self.proposed.items():
+            inside = nodes == node
+            parts[inside] = cut.parts[columns[inside, cut.column]]
+        return codes, pl.DataFrame({"node": nodes, "part": parts})
 
-        return added_up(map(counted, frames), keys)
+    def _count_people(self, tuples: DataFrame) -> dict[int, NDArray[np.int64]]:
+        """Count the people of each part."""
+        import polars as pl
 
-    counts = tuples.mapInArrow(kernel_of_batches(kernel), ", ".join([*(f"{key} int" for key in keys), "n bigint"]))
-    sums = polars_of(counts.groupBy(*keys).agg(F.sum("n").alias("n")))
-    refused = set()
-    for node in proposed:
-        own = sums.filter(pl.col("node") == node)
-        asked = []
-        for model, places in enumerate(plan.judged):
-            rows = own.filter(pl.col("model") == model)
-            beside = rows.select(names[: len(places)]).to_numpy().astype(np.int32)
-            asked.append(PartCounts(rows["part"].to_numpy(), beside, rows["n"].to_numpy().astype(np.int64)))
-        if not plan.passes(asked):
-            refused.add(node)
-    return refused
+        placed = self._placed
+
+        def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+            import polars as pl
+
+            for frame in frames:
+                codes, own = placed(frame)
+                yield own.with_columns(person=codes[:, -1]).filter(pl.col("part") >= 0).unique()
+
+        pairs = tuples.mapInArrow(kernel_of_batches(kernel), "node int, part int, person int").distinct()
+        found = polars_of(pairs.groupBy("node", "part").count()).sort("node", "part")
+        return {
+            node: found.filter(pl.col("node") == node)["count"].to_numpy().astype(np.int64) for node in self.proposed
+        }
+
+    def _count_parts(self, tuples: DataFrame) -> dict[int, list[PartCounts]]:
+        """Count the rows of each part, for each model that is asked."""
+        import polars as pl
+        from pyspark.sql import functions as F  # noqa: N812
+
+        judged, first, placed = self.plan.judged, self.packing.n_keys, self._placed
+        names = [f"b{i}" for i in range(max(map(len, judged)))]
+        keys = ["model", "node", "part", *names]
+
+        def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+            import polars as pl
+
+            def counted(frame: pl.DataFrame) -> pl.DataFrame:
+                codes, of_units = placed(frame)
+                found = []
+                for model, places in enumerate(judged):
+                    beside = {name: codes[:, first + place] for name, place in zip(names, places, strict=False)}
+                    own = of_units.with_columns(n=frame["n"], **{name: pl.Series(own) for name, own in beside.items()})
+                    own = own.filter(pl.col("part") >= 0).group_by("node", "part", *beside).agg(pl.col("n").sum())
+                    blank = [pl.lit(0, pl.Int32).alias(name) for name in names if name not in beside]
+                    found.append(own.with_columns(pl.lit(model, pl.Int32).alias("model"), *blank).select(*keys, "n"))
+                return pl.concat(found)
+
+            return added_up(map(counted, frames), keys)
+
+        counts = tuples.mapInArrow(kernel_of_batches(kernel), ", ".join([*(f"{key} int" for key in keys), "n bigint"]))
+        sums = polars_of(counts.groupBy(*keys).agg(F.sum("n").alias("n")))
+        found: dict[int, list[PartCounts]] = {node: [] for node in self.proposed}
+        for node, asked in found.items():
+            for model, places in enumerate(judged):
+                rows = sums.filter((pl.col("node") == node) & (pl.col("model") == model))
+                beside = rows.select(names[: len(places)]).to_numpy().astype(np.int32)
+                asked.append(PartCounts(rows["part"].to_numpy(), beside, rows["n"].to_numpy().astype(np.int64)))
+        return found

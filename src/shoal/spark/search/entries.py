@@ -31,10 +31,11 @@ __all__ = [
 Columns = Mapping[str, str]  # by name, the type in Spark
 
 
-def shown_columns(packing: Packing) -> Columns:
-    """Return the columns of entries with the keys of their cells."""
+def shown_columns(packing: Packing, n_shown: int = 0) -> Columns:
+    """Return the columns of entries with the keys of their cells; n_shown: how many columns centres and spread have."""
     columns = dict.fromkeys(packing.names, "bigint") | {"several": "int", "place": "bigint", "rows": "bigint"}
-    return columns | {f"c{i}": "string" for i in range(packing.n_keys)} | {"section": "int"}
+    columns |= {f"c{i}": "string" for i in range(packing.n_keys + n_shown)} | {"section": "int"}
+    return columns | ({"g": "bigint"} if n_shown else {})
 
 
 def held_columns(packing: Packing) -> Columns:
@@ -48,15 +49,26 @@ def schema_of(columns: Columns) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in {**columns, "facts": "string"}.items())
 
 
-def entries_of(units: pl.DataFrame, groups: SectionGroups) -> pl.DataFrame:
-    """Return the entries of a section with the keys of their cells; units: its packed tuples or units."""
+def entries_of(units: pl.DataFrame, groups: SectionGroups, node: int = 0) -> pl.DataFrame:
+    """Return the entries of a section with the keys of their cells.
+
+    If groups show their centres, these and their spread follow, and a number that no other group has.
+
+    Args:
+        units: The packed tuples or units of the section.
+        groups: Its groups.
+        node: The number of the section among all that were searched.
+    """
     import polars as pl
 
+    texts = [*groups.cells, *groups.shown]
+    numbers = [pl.Series("g", groups.groups + (np.int64(node) << 32))] if groups.shown else []
     return units[groups.tuples.astype(np.int64)].with_columns(
         pl.Series("several", groups.several.astype(np.int32)),
         pl.Series("place", groups.places),
         pl.Series("rows", groups.rows),
-        *(pl.Series(f"c{i}", keys.tolist(), dtype=pl.String) for i, keys in enumerate(groups.cells)),
+        *(pl.Series(f"c{i}", keys.tolist(), dtype=pl.String) for i, keys in enumerate(texts)),
+        *numbers,
     )
 
 

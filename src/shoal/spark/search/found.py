@@ -75,7 +75,7 @@ class SparkFound:
 
     entries: DataFrame
     packing: Packing
-    cells: list[tuple[list[str], NDArray[np.int64]]]
+    counted: list[tuple[pl.Series, NDArray[np.int64]]]
     sse: float
     singled: Singled
     verdicts: tuple[RuleVerdict, ...]
@@ -85,7 +85,7 @@ class SparkFound:
 
     @classmethod
     def of(
-        cls, entries: DataFrame, facts: Sequence[SectionFacts], packing: Packing, n_columns: int, run: Run
+        cls, entries: DataFrame, facts: Sequence[SectionFacts], packing: Packing, n_shown: int, run: Run
     ) -> SparkFound:
         """Count the distinct cells of each column, and add up what is known of sections.
 
@@ -93,10 +93,12 @@ class SparkFound:
             entries: The packed tuple or unit, several, place, rows and keys of cells of each entry.
             facts: Of each section, in order.
             packing: How tuples or units are packed.
-            n_columns: The number of quasi-identifiers.
+            n_shown: How many columns the centres of groups and their spread have.
             run: Runs a job.
         """
         from pyspark.sql import functions as F  # noqa: N812
+
+        n_columns = packing.n_keys + n_shown
 
         def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
             import polars as pl
@@ -115,7 +117,7 @@ class SparkFound:
         sums = polars_of(counted.groupBy("column", "cell").agg(F.sum("rows").alias("rows"))).sort("column", "cell")
         cells = []
         for _, own in sums.group_by("column", maintain_order=True):
-            cells.append((own["cell"].to_list(), own["rows"].to_numpy().astype(np.int64)))
+            cells.append((own["cell"], own["rows"].to_numpy().astype(np.int64)))
         return cls(
             entries,
             packing,
@@ -130,10 +132,12 @@ class SparkFound:
         """Return the sizes of the groups that the release shows, and the rows that are exact in every column."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        ranks = [f"r{i}" for i in range(len(columns))]
         more = {"exact": [c.exact for c in columns], "starred": [c.starred for c in columns]}
         kept = [] if self.people is None else [self.packing.names[-1]]
-        shown = self._mapped([c.ranks.astype(np.int32) for c in columns], more, kept)
+        places = [np.arange(len(texts), dtype=np.int32) for texts, _ in self.shown]  # groups with equal centres are one
+        of_cells = places or [c.ranks.astype(np.int32) for c in columns]
+        ranks = [f"r{i}" for i in range(len(of_cells))]
+        shown = self._mapped(of_cells, more, kept)
         groups = shown.groupBy(*ranks).agg(*(F.sum(name).alias(name) for name in ("rows", "exact", "starred")))
         sizes = groups.groupBy("rows").agg(
             F.count("rows").alias("times"), F.sum("exact").alias("exact"), F.sum("starred").alias("starred")
@@ -154,38 +158,69 @@ class SparkFound:
         from pyspark.sql import functions as F  # noqa: N812
 
         names = [f"f{i}" for i in range(len(chosen))]
-        shown = self._mapped([], dict(zip(names, chosen, strict=True)), [])
+        shown = self._mapped([], dict(zip(names, chosen, strict=True)), [], self._first_shown)
         sums = shown.agg(*(F.sum(name).alias(name) for name in names))
         found = self.run(lambda: polars_of(sums))
         return [int(found[name][0]) for name in names]
 
     def ranked(self, ranks: Sequence[NDArray[np.int32]]) -> SearchedGroups:
         """Return the groups with the ranks of their cells."""
-        entries = self._mapped(ranks, {}, [*self.packing.names, "several", "place"])
+        numbers = ["g"] if self.shown else []
+        entries = self._mapped(ranks, {}, [*self.packing.names, "several", "place", *numbers])
         return SearchedGroups(self.packing, entries, self.people, self.left_out)
 
+    @property
+    def cells(self) -> list[tuple[pl.Series, NDArray[np.int64]]]:
+        """For each attribute, the keys of its distinct cells, and the rows that show each."""
+        return self.counted[: self.packing.n_keys]
+
+    @property
+    def shown(self) -> list[tuple[pl.Series, NDArray[np.int64]]]:
+        """For each attribute, and then for the spread of each, the distinct texts and the rows that show each."""
+        return self.counted[self.packing.n_keys :]
+
+    @property
+    def _first_shown(self) -> int:
+        """The first column of what groups show: of their centres, or else of their cells."""
+        return self.packing.n_keys if self.shown else 0
+
     def _mapped(
-        self, ranks: Sequence[NDArray[np.int32]], flags: Mapping[str, Sequence[NDArray[np.bool_]]], kept: list[str]
+        self,
+        ranks: Sequence[NDArray[np.int32]],
+        flags: Mapping[str, Sequence[NDArray[np.bool_]]],
+        kept: list[str],
+        flagged: int = 0,
     ) -> DataFrame:
-        """Return entries with ranks of cells, and for each set of flags the rows whose cells all have them."""
-        keys = [keys for keys, _ in self.cells]
-        shown = [f"r{i}" for i in range(len(ranks))]
+        """Return entries with ranks of what they show, and for each set of flags the rows whose cells all have them.
+
+        Args:
+            ranks: For each column that groups show, the rank of each text; empty if none is asked for.
+            flags: By name, for each column, which texts have a flag.
+            kept: Columns of entries that are needed, too.
+            flagged: The first column with flags.
+        """
+        first, shown = self._first_shown, [f"r{i}" for i in range(len(ranks))]
+        n_flagged = max((len(own) for own in flags.values()), default=0)
+        places = sorted({*range(first, first + len(ranks)), *range(flagged, flagged + n_flagged)})
+        keys = {i: self.counted[i][0] for i in places}
 
         def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
             import polars as pl
 
             tables = []
-            for i, own in enumerate(keys):
+            for i, own in keys.items():
                 columns = {f"c{i}": pl.Series(own, dtype=pl.String)}
-                columns |= {f"r{i}": pl.Series(ranks[i], dtype=pl.Int32)} if len(ranks) else {}
-                columns |= {f"{name}{i}": pl.Series(flags[name][i]) for name in flags}
+                if 0 <= i - first < len(ranks):
+                    columns[f"r{i - first}"] = pl.Series(ranks[i - first], dtype=pl.Int32)
+                if 0 <= i - flagged < n_flagged:
+                    columns |= {f"{name}{i}": pl.Series(flags[name][i - flagged]) for name in flags}
                 tables.append(pl.DataFrame(columns))
             for frame in frames:
                 whole = frame
-                for i, table in enumerate(tables):
-                    whole = whole.join(table, on=f"c{i}", how="left", maintain_order="left")
+                for table in tables:
+                    whole = whole.join(table, on=table.columns[0], how="left", maintain_order="left")
                 sums = [
-                    pl.when(pl.all_horizontal([f"{name}{i}" for i in range(len(keys))]))
+                    pl.when(pl.all_horizontal([f"{name}{i}" for i in range(flagged, flagged + n_flagged)]))
                     .then("rows")
                     .otherwise(0)
                     .cast(pl.Int64)

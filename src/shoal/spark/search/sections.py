@@ -60,7 +60,7 @@ def search_sections(
         InfeasibleError: No groups that pass were found.
     """
     cuts = cut_tuples(units, packing, search.plan, n_units, largest, run)
-    if search.plan.may_fail and search.by_units:
+    if search.plan.may_fail and (search.by_units or search.leaving is not None):
         _join_failing(units, packing, search, cuts, run)
     numbers = cuts.numbers()
     pending = dict(numbers)
@@ -73,6 +73,8 @@ def search_sections(
         failures = {node: each for node, each in outcomes.items() if isinstance(each, str)}
         if 0 in failures:
             raise InfeasibleError(failures[0])
+        if failures and not search.plan.may_fail:
+            raise InfeasibleError(failures[min(failures, key=numbers.__getitem__)])
         wider = _widen(cuts, set(failures))
         pending = {node: min(numbers[each] for each in inside) for node, inside in wider.items()}
         numbers |= pending
@@ -88,11 +90,11 @@ def search_sections(
         for frame, nodes in by_frame.values()
     ]
     entries = reduce(lambda one, other: one.unionByName(other), parts)
-    if search.most:
+    if search.suppresses:
         places = {node: numbers[node] for node in cuts.numbers()}
         return SparkHeld(entries, SectionSuppression(search, packing), places, run, keep).show()
     facts = [each for _, each in order]
-    groups: SparkFound = run(lambda: SparkFound.of(entries, facts, packing, packing.n_keys, run))
+    groups: SparkFound = run(lambda: SparkFound.of(entries, facts, packing, search.n_shown, run))
     return groups
 
 
@@ -159,21 +161,21 @@ def _search(
     from pyspark import StorageLevel
 
     suppression = SectionSuppression(search, packing)
-    kinds = held_columns(packing) if search.most else shown_columns(packing)
+    kinds = held_columns(packing) if search.suppresses else shown_columns(packing, search.n_shown)
 
     def group(table: Any) -> Any:
         frame = _sorted(table, packing)
         node = int(frame["section"][0])
         outcome: SectionFacts | str
         try:
-            if search.most:
+            if search.suppresses:
                 held = suppression.hold(frame, numbers[node])
                 entries, outcome = held.entries, SectionFacts.of_held(passing=held.passing)
             else:
                 codes, counts = packing.codes(frame), frame["n"].to_numpy().astype(np.int64)
                 tuples, beside = np.ascontiguousarray(codes[:, : packing.n_keys]), codes[:, packing.n_keys :]
                 found = search.group(tuples, counts, numbers[node], beside if search.by_units else None)
-                entries, outcome = entries_of(frame.select(packing.names), found), SectionFacts.of(found)
+                entries, outcome = entries_of(frame.select(packing.names), found, node), SectionFacts.of(found)
         except InfeasibleError as error:
             return reported(None, node, error.text, kinds)
         return reported(entries, node, outcome, kinds)

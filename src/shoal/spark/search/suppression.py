@@ -59,19 +59,20 @@ class SparkHeld:
         """Decide which rows leave, and return the groups of all sections with their cells."""
         suppression, packing, run = self._suppression, self._suppression.packing, self._run
         bounds = self._by_node(settle(self, suppression.search))
-        columns = shown_columns(packing)
+        n_shown = suppression.search.n_shown
+        columns = shown_columns(packing, n_shown)
 
         def task(table: Any) -> Any:
             node, held = _held(table)
             units, groups = suppression.show(held, bounds[node])
-            return reported(entries_of(units, groups), node, SectionFacts.of(groups), columns)
+            return reported(entries_of(units, groups, node), node, SectionFacts.of(groups), columns)
 
         shown = self._stored(self._mapped(self._entries, task, schema_of(columns)))
         facts: dict[int, SectionFacts] = run(lambda: reports_of(shown))
         entries = shown.where("facts is null").drop("facts", "section")
         of_sections = [facts[node] for node in self._numbers]
         kept = entries.where("c0 != ''")  # what is not released has no cells
-        found: SparkFound = run(lambda: SparkFound.of(kept, of_sections, packing, packing.n_keys, run))
+        found: SparkFound = run(lambda: SparkFound.of(kept, of_sections, packing, n_shown, run))
         if int(found.cells[0][1].sum()) == suppression.search.whole.n_rows:
             return found
         return replace(found, left_out=entries.where("c0 = ''").select(*packing.names, "several", "place"))
@@ -95,7 +96,7 @@ class SparkHeld:
         return np.array([rows.get(node, 0) for node in self._numbers], dtype=np.int64)
 
     def regroup(self, bounds: Sequence[Bound]) -> int:
-        """Group the sections that outliers leave again; bounds: of each section. Return the rows suppressed."""
+        """Group the sections that outliers leave again; bounds: of each section. Return how many rows leave."""
         from pyspark.sql import functions as F  # noqa: N812
 
         suppression, numbers, of_nodes = self._suppression, self._numbers, self._by_node(bounds)
@@ -114,11 +115,12 @@ class SparkHeld:
         changed = self._entries.where(F.col("section").isin(nodes))
         again = self._stored(self._mapped(changed, task, schema_of(columns))).where("facts is null").drop("facts")
         self._entries = self._entries.where(~F.col("section").isin(nodes)).unionByName(again)
-        used = self._fetched(again.where("`group` < 0").agg(F.sum("rows").alias("rows")))
-        return int(used["rows"][0] or 0)
+        gone = [each.where("`group` < 0").agg(F.sum("rows").alias("rows")) for each in (changed, again)]
+        before, after = (int(self._fetched(each)["rows"][0] or 0) for each in gone)
+        return after - before
 
     def restore(self) -> None:
-        """Return to the groups without suppressed rows."""
+        """Return to the groups before outliers left."""
         self._entries = self._first
 
     def count_gone(self, bounds: Sequence[Bound]) -> list[Counts]:

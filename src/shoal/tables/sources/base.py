@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shoal.tables.values.people import People
 
 __all__ = [
+    "LAYOUTS",
     "SAMPLE",
     "CellCounter",
     "Dealer",
@@ -41,6 +42,11 @@ __all__ = [
     "Witness",
 ]
 
+# Settings of the file that a dealer may be able to follow: how cells look, in which order rows are, centres of groups,
+# and models that count a population.
+LAYOUTS = frozenset(
+    {"keep_order", "bounds", "center", "spreadsheet_safe", "output_delimiter", "output_decimal", "population"}
+)
 SAMPLE = 1000  # distinct values that are examined in a column that is released unchanged
 
 Rows = Iterator[list[list[str]]]  # blocks of rows, each row a list of cells
@@ -197,8 +203,8 @@ class Witness(NamedTuple):
     """What released rows were made from, in the order of the file.
 
     Attributes:
-        texts: For each quasi-identifier, in the order of the released columns, the distinct cells of the source; those
-            of people may come as what gathers them.
+        texts: For each quasi-identifier, in the order of the released columns, the distinct cells of the source. They
+            may come as what lists some of them, those of people as what gathers them.
         chunks: Blocks of rows: for each quasi-identifier, the place of each row's cell among them.
         left_out: Blocks of rows that are not released: texts and places for all released columns.
 
@@ -269,10 +275,10 @@ class SizeCounter(Protocol):
 
 @runtime_checkable
 class CellCounter(Protocol):
-    """A dealer that counts cells of the rows that it wrote last, and lists cells of its source."""
+    """A dealer that counts cells of the rows that it wrote last, and looks at cells of its source."""
 
-    def distinct_cells(self, name: str) -> Iterator[list[str]]:
-        """Yield the distinct cells of a column of the source, some of them at a time."""
+    def judge_cells(self, name: str, judge: Callable[[list[str]], str]) -> set[str]:
+        """Return what is said of the distinct cells of a column of the source, some of them at a time."""
 
     def count_cells(self, name: str, texts: Sequence[str]) -> int:
         """Return the number of written rows whose cell of an unchanged column is one of these texts."""
@@ -368,8 +374,8 @@ class Dealer(Protocol):
     """Deals the rows of an open source to groups, without a row in memory."""
 
     @property
-    def lays_out(self) -> bool:
-        """Whether it can write a file with any layout, and state the groups and the order of its rows."""
+    def lays_out(self) -> frozenset[str]:
+        """Which of `LAYOUTS` it can follow, and state what the gate asks about them."""
 
     def deal(self, dealing: Dealing, path: Path) -> None:
         """Write the rows as CSV, sorted by their released cells."""

@@ -6,7 +6,7 @@ each row stands what it was made from, which the gate asks for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from shoal.errors import InternalError
 from shoal.tables.formats.writers import create
 from shoal.tables.sorting import Packing, number_rows
-from shoal.tables.sources.base import Dealing, Gatherer, Verifier, Witness
+from shoal.tables.sources.base import LAYOUTS, Dealing, Gatherer, Verifier, Witness
 from shoal.tables.sources.duck.file_columns import FileColumn, Other, file_columns
-from shoal.tables.sources.duck.origins import Origins, packing_of, spelled_columns, stated_columns
+from shoal.tables.sources.duck.origins import ListedTexts, Origins, packing_of, spelled_columns, stated_columns
 from shoal.tables.sources.duck.people import load_people
 from shoal.tables.sources.duck_session import literal
 
@@ -94,7 +94,7 @@ class SearchedGroups(Protocol):
 class DuckDealer:
     """Deals the rows of an open source to groups."""
 
-    lays_out = True
+    lays_out = LAYOUTS
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -155,8 +155,11 @@ class DuckDealer:
         query = f"select count(*) from read_parquet({literal(self._stored)}) where list_contains(?, {other.kept})"
         return int(self._engine.session.ask(query, [wanted])[0][0])
 
-    def distinct_cells(self, name: str) -> Iterator[list[str]]:
-        """Yield the distinct cells of a column of the source, some of them at a time."""
+    def judge_cells(self, name: str, judge: Callable[[list[str]], str]) -> set[str]:
+        """Return what is said of the distinct cells of a column of the source, some of them at a time."""
+        return set(map(judge, self._distinct_cells(name)))
+
+    def _distinct_cells(self, name: str) -> Iterator[list[str]]:
         if numbering := self._engine.numbering(name):
             yield numbering.texts.to_list()
             return
@@ -174,7 +177,8 @@ class DuckDealer:
         texts: dict[str, list[str] | Gatherer] = {}
         for name in stated_columns(dealing):
             if name in dealing.codes:
-                texts[name] = dealing.codes[name][0].to_list()
+                cells = dealing.codes[name][0]
+                texts[name] = ListedTexts(cells) if name in dealing.cells else cells.to_list()
             else:
                 numbering = self._engine.numbering(name)
                 texts[name] = origins.met if numbering is None else numbering.ranks()[0].to_list()
@@ -189,8 +193,9 @@ class DuckDealer:
                 for name in [*released, *(name for name in texts if name not in dealing.cells)]:
                     if name in stated:
                         known = texts[name]
-                        assert isinstance(known, list)  # a search that leaves rows out knows all cells
-                        block.append((known, stated[name]))
+                        own, places = np.unique(stated[name], return_inverse=True)
+                        met = [known[i] for i in own.tolist()] if isinstance(known, list) else known.gather(own)
+                        block.append((met, places.astype(np.int32)))
                         continue
                     cells = self._others[name].originals(frame).to_list()
                     block.append((cells, np.arange(frame.height, dtype=np.int32)))
@@ -349,8 +354,7 @@ def load_codes(
     for i, (name, (cells, codes)) in enumerate(dictionaries.items()):
         keys = cells.alias("cell")
         if numbering := engine.numbering(name):
-            numbers = pl.Series(np.arange(len(numbering), dtype=np.int32))
-            keys = cells.replace_strict(numbering.texts, numbers, default=-1, return_dtype=pl.Int32).alias("cell")
+            keys = numbering.numbers_of(cells).alias("cell")
         places = np.arange(len(cells), dtype=np.int32)
         engine.session.load(f"m{i}", pl.DataFrame({"cell": keys, f"s{i}": places, "code": codes}))
         joins.append(f"join m{i} on m{i}.cell = t.c{engine.names.index(name)}")

@@ -47,6 +47,7 @@ class DuckSource:
     """A CSV or Parquet file, copied to a private folder and counted there; see `Source` for the methods."""
 
     in_memory = False
+    counts_by_person = True
 
     def __init__(
         self,
@@ -394,6 +395,5 @@ class DuckSource:
         loaded = pl.DataFrame(frame, schema=kinds)
         keys = pl.Series("cell", texts, dtype=pl.String)
         if numbering := self.numbering(column):
-            numbers = pl.Series(np.arange(len(numbering), dtype=np.int32))
-            keys = keys.replace_strict(numbering.texts, numbers, default=-1, return_dtype=pl.Int32).alias("cell")
+            keys = numbering.numbers_of(keys).alias("cell")
         self.session.load(name, loaded.with_columns(keys))

@@ -24,32 +24,79 @@ PART = ("cells-", ".parquet")  # before and after the number of a part in the na
 
 
 class Numbering:
-    """The distinct cells of a column in the order in which they were met, and their numbers."""
+    """The distinct cells of a column in the order in which they were met, and their numbers.
+
+    A cell is found by its hash, so that Python has no object for it.
+    """
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        import polars as pl
+
+        self._texts = pl.Series(dtype=pl.String)
+        self._hashes = np.empty(0, dtype=np.uint64)  # sorted
+        self._numbers = np.empty(0, dtype=np.int32)  # of the cell with each of these hashes
+        self._others: dict[str, int] = {}  # the numbers of cells whose hash another cell had before
         self._ranks: tuple[pl.Series, NDArray[np.int32]] | None = None
 
     def __len__(self) -> int:
         """The number of distinct cells."""
-        return len(self._numbers)
+        return len(self._texts)
 
     def number(self, cells: pl.Series) -> NDArray[np.int32]:
         """Return the number of each cell of a block; cells that are new get the next numbers."""
         import polars as pl
 
         texts = cells.unique()
-        known, self._ranks = self._numbers, None
-        numbers = np.fromiter((known.setdefault(text, len(known)) for text in texts.to_list()), np.int32, len(texts))
+        numbers = self._learn(texts)
         placed: NDArray[np.int32] = numbers[cells.cast(pl.Enum(texts)).to_physical().to_numpy()]
         return placed
+
+    def _learn(self, texts: pl.Series) -> NDArray[np.int32]:
+        """Return the numbers of distinct cells, some of which may be new."""
+        hashes, first = _hashes(texts), len(self)
+        order = np.argsort(hashes)
+        hashes = hashes[order]
+        places = np.searchsorted(self._hashes, hashes)
+        is_met = np.append(self._hashes, 0)[places] == hashes
+        is_met[places == len(self._hashes)] = False
+        numbers = np.full(len(texts), -1, dtype=np.int32)
+        numbers[order[is_met]] = self._numbers[places[is_met]]
+        met = np.flatnonzero(numbers >= 0)
+        differ = met[(texts.gather(met) != self._texts.gather(numbers[met])).to_numpy()]
+        is_new = ~is_met
+        is_new[1:] &= hashes[1:] != hashes[:-1]
+        new = order[is_new]
+        numbers[new] = np.arange(first, first + len(new), dtype=np.int32)
+        numbers[differ] = -1
+        self._hashes = np.insert(self._hashes, places[is_new], hashes[is_new])
+        self._numbers = np.insert(self._numbers, places[is_new], numbers[new])
+        self._extend(texts.gather(new))
+        for i in np.flatnonzero(numbers < 0).tolist():
+            text = texts[i]
+            if text not in self._others:
+                self._others[text] = len(self)
+                self._extend(texts[i : i + 1])
+            numbers[i] = self._others[text]
+        return numbers
+
+    def _extend(self, texts: pl.Series) -> None:
+        if len(texts):
+            self._texts, self._ranks = self._texts.extend(texts), None
 
     @property
     def texts(self) -> pl.Series:
         """The cell of each number."""
+        return self._texts.clone()
+
+    def numbers_of(self, texts: pl.Series) -> pl.Series:
+        """Return the numbers of distinct texts; -1 for one that is no cell."""
         import polars as pl
 
-        return pl.Series(self._numbers.keys(), dtype=pl.String)
+        numbers = pl.Series(np.arange(len(self), dtype=np.int32))
+        in_order, ranks = self.ranks()
+        if texts.equals(in_order):
+            return numbers.gather(np.argsort(ranks))
+        return texts.replace_strict(self._texts, numbers, default=-1, return_dtype=pl.Int32)
 
     def ranks(self) -> tuple[pl.Series, NDArray[np.int32]]:
         """Return the distinct cells in sorted order, and the place of each number among them."""
@@ -60,6 +107,10 @@ class Numbering:
             ranks[order] = np.arange(len(order), dtype=np.int32)
             self._ranks = texts.gather(order), ranks
         return self._ranks
+
+
+def _hashes(texts: pl.Series) -> NDArray[np.uint64]:
+    return texts.hash().to_numpy()
 
 
 class NumberedCells:

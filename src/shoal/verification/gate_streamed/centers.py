@@ -19,7 +19,11 @@ from shoal.verification.models.limits import LimitedCells, limit_violations
 from shoal.verification.reading.coded import CodedColumn
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["CenterTally", "group_keys"]
+__all__ = ["CENTERS", "HOLDERS", "KINDS", "MADE", "SHOWN", "SPREAD", "CenterTally", "group_keys"]
+
+# What is counted of a group: the cells that it was made from, what it shows, and the people who have a value.
+MADE, SHOWN, SPREAD, HOLDERS = KINDS = range(4)
+CENTERS = 1 << 20  # in place of a column, the first number of these: those of the first quasi-identifier
 
 Codes = NDArray[np.int32]
 Keys = NDArray[np.uint64]
@@ -57,13 +61,14 @@ class CenterTally:
         rows = {**in_source, **{text: 0 for text in stated if text not in in_source}}
         place = {text: i for i, text in enumerate(rows)}
         self._column, self._schema, self._mark, self._ladder = column, schema, mark, ladder
-        self._texts = list(rows)
+        self._texts, self._place_of = list(rows), place
         self._centers = CenterCells(column, schema.missing, self._texts, list(rows.values()), choice)
         self._codes = np.array([place[text] for text in stated], dtype=np.int64)
         self._is_known = np.array([value is not None for value in self._centers.values] or [False])
         self._made, self._holders = RunCounter(), RunCounter()
         self._shown = _Texts()
         self._spread = _Texts()
+        self._people: dict[str, int] = {}
 
     def add(
         self,
@@ -95,6 +100,31 @@ class CenterTally:
         if people is not None and known.any():
             self._holders.add(groups[:, known], people[known].astype(np.int64), first)
 
+    def listed(self, people: list[str]) -> list[tuple[int, list[str], Runs]]:
+        """Return what was counted: its kind, the distinct cells, and the counts; people: the person of each number."""
+        return [
+            (MADE, self._texts, self._made.merged()),
+            (SHOWN, list(self._shown.texts), self._shown.counter.merged()),
+            (SPREAD, list(self._spread.texts), self._spread.counter.merged()),
+            (HOLDERS, people, self._holders.merged()),
+        ]
+
+    def take(self, kind: int, keys: Keys, cells: Sequence[str], rows: NDArray[np.int64]) -> None:
+        """Add what was listed elsewhere; cells: that of each count. Those that rows were made from are known."""
+        counter, known = {
+            MADE: (self._made, self._place_of),
+            SHOWN: (self._shown.counter, self._shown.texts),
+            SPREAD: (self._spread.counter, self._spread.texts),
+            HOLDERS: (self._holders, self._people),
+        }[kind]
+        counter.take(keys, np.array([known.setdefault(cell, len(known)) for cell in cells], dtype=np.int64), rows)
+
+    def repeated(self, texts: Sequence[str]) -> list[Violation]:
+        """Return whether a value is written in several ways."""
+        values = Counter(str(value) for value in map(self._centers.read, texts) if value != "?")
+        n_repeated = sum(times > 1 for times in values.values())
+        return [self._violation(f"{plural(n_repeated, 'value')} written in several ways")] if n_repeated else []
+
     def violations(self, k: int, *, counts_people: bool) -> list[Violation]:
         """Return the cells that are not the centres of their groups, and what else is wrong with them.
 
@@ -123,9 +153,7 @@ class CenterTally:
         true_spread = [shows_spread(centers, figures[g], texts[c], mark) for g, c in _pairs(spread)]
         violations = self._faults(shown, true_cells, "not the centre")
         violations += self._faults(spread, true_spread, "not followed by the spread")
-        values = Counter(str(value) for value in read if value != "?")
-        if repeated := sum(times > 1 for times in values.values()):
-            violations.append(self._violation(f"{plural(repeated, 'value')} written in several ways"))
+        violations += self.repeated(list(self._shown.texts))
         if is_limited:
             limited = LimitedCells(self._column, self._column.limits, cells, self._ladder)
             covers = CodedColumn(list(met), np.arange(len(met), dtype=np.int32))

@@ -18,10 +18,11 @@ from typing import Unpack
 
 from shoal.schema import INPUT, Dialect, Schema, check_k
 from shoal.verification.gate_streamed.blocks import CodedBlocks
-from shoal.verification.gate_streamed.examined import Dealt, Examined, held_back
+from shoal.verification.gate_streamed.examined import Examined, held_back
 from shoal.verification.gate_streamed.laid import LaidBlocks
 from shoal.verification.gate_streamed.outliers import coded_names, find_recoded
 from shoal.verification.gate_streamed.source import SourceTable, SourceTally
+from shoal.verification.gate_streamed.stated import Dealt
 from shoal.verification.models.checks import Goal
 from shoal.verification.reading.coded import Step, ignore_step
 from shoal.verification.reading.files import UnreadableError

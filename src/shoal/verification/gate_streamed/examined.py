@@ -6,8 +6,8 @@ cells and on the groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from shoal.schema import Role, Schema
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.gate_streamed.blocks import BlockColumn
-from shoal.verification.gate_streamed.centers import CenterTally, group_keys
+from shoal.verification.gate_streamed.centers import CENTERS, KINDS, CenterTally, group_keys
 from shoal.verification.gate_streamed.keys import EMPTY, Bag, Keys, TextKeys, add_rows, row_keys, total_keys
 from shoal.verification.gate_streamed.laid import LaidBlocks
 from shoal.verification.gate_streamed.source import SourceTally
+from shoal.verification.gate_streamed.stated import Dealt, Feed, Listed, Texts, whole
 from shoal.verification.gate_streamed.tallies import GroupCounts, GroupTally, RowOrder
 from shoal.verification.matching.people import person_of
 from shoal.verification.models.checks import Goal, ModelChecks
@@ -28,48 +29,12 @@ from shoal.verification.reading.tables import PathName
 from shoal.verification.recount import header_violations, name_violations, quasi_identifier_cells, shape_violations
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["Dealt", "Examined", "held_back"]
+__all__ = ["Examined", "held_back"]
 
 MOST_PAIRS = 500_000  # pairs of cells that are remembered
 OF_PEOPLE = 1 << 40  # in place of the number of a column, in hashes of people
 
 Codes = NDArray[np.int32]
-
-
-class Gatherer(Protocol):
-    """The distinct cells of a column that are too many for a list."""
-
-    def gather(self, places: NDArray[np.int64]) -> list[str]:
-        """Return the cells at ascending places; none before the first of them is asked for again."""
-
-
-Texts = list[str] | Gatherer
-
-
-class Dealt(Protocol):
-    """What the maker states: the cells behind each released row, and the rows that were left out."""
-
-    @property
-    def texts(self) -> Sequence[Texts]:
-        """The distinct cells of each quasi-identifier, in the order of the file, and of each column held back.
-
-        Those of people may come as what gathers them.
-        """
-
-    @property
-    def chunks(self) -> Iterator[Sequence[NDArray[Any]]]:
-        """Blocks of rows in the order of the file: places among these cells, column by column.
-
-        The number of each row's group follows if cells are centres; then that of its row in the source, from 0, if rows
-        keep their order.
-        """
-
-    @property
-    def left_out(self) -> Iterator[Sequence[tuple[list[str], NDArray[Any]]]]:
-        """Blocks of rows that are not released: texts and places, for all columns of the source.
-
-        No texts and the numbers of the rows in the source follow if rows keep their order.
-        """
 
 
 def held_back(schema: Schema) -> list[str]:
@@ -121,7 +86,7 @@ class Examined:
         self._shown: dict[int, TextKeys] = {}  # by column of the file
         self._n_stated = len(self._qi) + len(self._held_back)
         n_columns = self._n_stated + (center is not None) + self._ordered
-        self._chunks = _Feed(() if dealt is None else dealt.chunks, n_columns)
+        self._chunks = Feed(() if dealt is None else dealt.chunks, n_columns)
         self._pairs: dict[str, set[int]] = {name: set() for name in self._qi}
         self._false: dict[str, int] = {}
         self._n_false: dict[str, int] = {}
@@ -153,8 +118,7 @@ class Examined:
             stated = dict(zip(self._qi, dealt.texts, strict=False))
             for column in schema.qi:
                 ladder, mark = self._ladders.get(column.name, {}), source.spread_mark(column)
-                counts, known = source.counts[column.name], stated[column.name]
-                assert isinstance(known, list)
+                counts, known = source.counts[column.name], whole(stated[column.name])[:]
                 self._centers[column.name] = CenterTally(column, schema, counts, known, center, mark, ladder)
 
     @property
@@ -217,8 +181,7 @@ class Examined:
                 shown, spread = self._centered(name, columns[name], block, stated)
                 self._centers[name].add(keys[1], self.rows + 1, codes, shown, spread, people)
             elif name in self._cells:
-                assert isinstance(texts, list)
-                self._judge(name, codes, columns[name][0], columns[name][1][:stated], texts)
+                self._judge(name, codes, columns[name][0], columns[name][1][:stated], whole(texts))
         if self._ordered:
             restored.append(row_keys(self._key, self._follow(taken[-1])))
         self.bag = add_rows(self.bag, total_keys(restored, stated))
@@ -250,7 +213,7 @@ class Examined:
 
     def _keys_behind(self, known: TextKeys, texts: Texts, codes: NDArray[Any]) -> Keys:
         """Return the numbers of cells; known: of their column. Those that are gathered are hashed block by block."""
-        if isinstance(texts, list):
+        if isinstance(texts, list | Listed):
             return known.of_texts(texts, codes)
         distinct, places = np.unique(codes, return_inverse=True)
         return TextKeys.like(known).of_texts(texts.gather(distinct), places.astype(np.int32))
@@ -289,8 +252,16 @@ class Examined:
         return bag
 
     def group_counts(self) -> list[GroupCounts]:
-        """Return what was counted in each group."""
-        return self.groups.listed(list(self._people))
+        """Return what was counted in each group of the file and, with centres, of the maker."""
+        people = list(self._people)
+        counts = self.groups.listed(people)
+        for tally in self._tallies[1:]:
+            counts += [each._replace(of_maker=True) for each in tally.listed(people)]
+        for place, centers in enumerate(self._centers.values()):
+            for kind, cells, runs in centers.listed(people):
+                column = CENTERS + len(KINDS) * place + kind
+                counts.append(GroupCounts(column, runs.keys, cells, runs.codes, runs.rows, of_maker=True))
+        return counts
 
     def group_violations(self, k: int) -> list[Violation]:
         """Return the groups that are too small or fail a model, and the centres that are not those of their group."""
@@ -332,43 +303,22 @@ class Examined:
             violations.append(Violation("rows", f"more than {plural(self.rows, 'row')} should have been written"))
         return violations
 
-    def _judge(self, name: str, origin: Codes, column: BlockColumn, shown: Codes, texts: Sequence[str]) -> None:
+    def _judge(self, name: str, origin: Codes, column: BlockColumn, shown: Codes, texts: list[str] | Listed) -> None:
         """See whether cells cover what they were made from, each distinct pair once."""
         keys = origin.astype(np.int64) << 32 | shown
         pairs, first = np.unique(keys, return_index=True)
         seen, cells = self._pairs[name], self._cells[name]
         key = (column.epoch & 0xFFFF) << 64
+        places = np.unique(pairs >> 32)
+        known = [texts[i] for i in places.tolist()] if isinstance(texts, list) else texts.gather(places)
+        origins = dict(zip(places.tolist(), known, strict=True))
         for pair, at in zip(pairs.tolist(), first.tolist(), strict=True):
             if pair | key in seen:
                 continue
             seen.add(pair | key)
-            before, after = texts[pair >> 32], column.texts[pair & 0xFFFFFFFF]
+            before, after = origins[pair >> 32], column.texts[pair & 0xFFFFFFFF]
             if before != after and not cells.covers(before, after):
                 self._n_false[name] = self._n_false.get(name, 0) + 1
                 self._false.setdefault(name, self.rows + 1 + at)
         if len(seen) > MOST_PAIRS:
             seen.clear()
-
-
-class _Feed:
-    """Rows that come in blocks of any size, taken in blocks of another size."""
-
-    def __init__(self, chunks: Iterable[Sequence[NDArray[Any]]], n_columns: int) -> None:
-        self._chunks = iter(chunks)
-        self._rest: Sequence[NDArray[Any]] = [np.empty(0, dtype=np.int32)] * n_columns
-
-    def take(self, n_rows: int) -> Sequence[NDArray[Any]]:
-        """Return the next rows; fewer if there are no more."""
-        parts = [self._rest]
-        while sum(len(part[0]) for part in parts) < n_rows:
-            following = next(self._chunks, None)
-            if following is None:
-                break
-            parts.append(following)
-        joined = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
-        self._rest = [column[n_rows:] for column in joined]
-        return [column[:n_rows] for column in joined]
-
-    def has_more(self) -> bool:
-        """Say whether rows are left."""
-        return len(self._rest[0]) > 0 or any(len(chunk[0]) for chunk in self._chunks)

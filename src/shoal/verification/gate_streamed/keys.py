@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,22 @@ __all__ = ["EMPTY", "Bag", "Keys", "TextKeys", "add_bags", "add_rows", "are_amon
 ODD = tuple(np.uint64(each) for each in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 0x9E3779B97F4A7C15))
 HALF, LESS = np.uint64(32), np.uint64(29)
 LANE = 2**64
+MOST_AT_ONCE = 50_000  # texts that are hashed at once
 
 Codes = NDArray[np.int32]
 Keys = NDArray[np.uint64]  # two numbers for each row
 Bag = tuple[int, int, int]  # the sums of the two hashes of each row, and the number of rows
 EMPTY: Bag = (0, 0, 0)
+
+
+class Texts(Protocol):
+    """Texts in order, some of which are listed at a time."""
+
+    def __len__(self) -> int:
+        """The number of texts."""
+
+    def __getitem__(self, places: slice) -> Sequence[str]:
+        """Return the texts at places that follow each other."""
 
 
 class TextKeys:
@@ -50,10 +61,14 @@ class TextKeys:
             self._n_known, self._epoch = 0, column.epoch
         return self.of_texts(column.texts, codes)
 
-    def of_texts(self, texts: Sequence[str], codes: Codes) -> Keys:
+    def of_texts(self, texts: Texts, codes: Codes) -> Keys:
         """Return the numbers of texts at some places; texts that were seen before must not have changed."""
-        if len(texts) > self._n_known:
-            self._learn(texts[self._n_known :])
+        if len(texts) > self._keys.shape[1]:
+            room = np.empty((2, max(64, len(texts), 2 * self._n_known)), dtype=np.uint64)
+            room[:, : self._n_known] = self._keys[:, : self._n_known]
+            self._keys = room
+        while self._n_known < len(texts):
+            self._learn(texts[self._n_known : self._n_known + MOST_AT_ONCE])
         keys: Keys = self._keys[:, codes]
         return keys
 
@@ -64,10 +79,6 @@ class TextKeys:
             for text in texts
         )
         end = self._n_known + len(texts)
-        if end > self._keys.shape[1]:
-            room = np.empty((2, max(64, 2 * end)), dtype=np.uint64)
-            room[:, : self._n_known] = self._keys[:, : self._n_known]
-            self._keys = room
         self._keys[:, self._n_known : end] = np.frombuffer(digests, dtype="<u8").reshape(-1, 2).T
         self._n_known = end
 

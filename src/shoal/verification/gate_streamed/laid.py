@@ -11,15 +11,31 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.schema import Column
+from shoal.schema import INPUT, Column, Schema
 from shoal.verification.cells.marks import OtherMark
 from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks
 from shoal.verification.reading.layout import layout_violations, needs_quote, spread_names
 from shoal.verification.verdict import Violation
 
-__all__ = ["LaidBlocks", "LaidColumn"]
+__all__ = ["LaidBlocks", "LaidColumn", "Layout"]
 
 Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a release shows the columns that it represents; see `gate_dealt`."""
+
+    bounds: frozenset[str] = frozenset()
+    spreadsheet_safe: bool = False
+    delimiter: str = ","
+    decimal: str = INPUT
+    center: str | None = None
+    spread: bool = False
+
+    def followed(self, schema: Schema) -> list[str]:
+        """Return the columns that are followed by their spread."""
+        return [column.name for column in schema.qi if self.spread]
 
 
 @dataclass

@@ -16,7 +16,16 @@ from shoal.verification.matching.people import with_people
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation
 
-__all__ = ["Recoded", "RecodedColumn", "coded_blocks", "coded_names", "find_recoded", "recoded_rows"]
+__all__ = [
+    "Recoded",
+    "RecodedColumn",
+    "coded_blocks",
+    "coded_names",
+    "count_coded",
+    "find_recoded",
+    "recode_counted",
+    "recoded_rows",
+]
 
 Codes = NDArray[np.int32]
 Rows = Iterable[Sequence[Sequence[str]]]
@@ -42,8 +51,14 @@ def find_recoded(
     Returns:
         What is shown in the place of which cells, and the bounds and labels that are wrong.
     """
-    coded = [column for column in schema.columns if column.codings]
-    persons = [column for column in schema.columns if column.role is Role.PERSON]
+    return recode_counted(schema, k, count_coded(schema, blocks))
+
+
+def count_coded(
+    schema: Schema, blocks: Iterator[Sequence[tuple[BlockColumn, Codes]]]
+) -> list[Counter[tuple[str, str]]]:
+    """Count for each column with codings how often each cell, and person if people are counted, occur together."""
+    coded, persons = [column for column in schema.columns if column.codings], schema.names(Role.PERSON)
     rows: list[Counter[tuple[str, str]]] = [Counter() for _ in coded]
     for block in blocks:
         people, of_rows = block[len(coded)] if persons else (None, np.zeros(len(block[0][1]), dtype=np.int32))
@@ -53,6 +68,13 @@ def find_recoded(
             for key, n in zip(*(each.tolist() for each in np.unique(keys, return_counts=True)), strict=True):
                 person = people.texts[key & 0xFFFFFFFF] if people is not None and is_person_counted else ""
                 counter[cells.texts[key >> 32], person] += n
+    return rows
+
+
+def recode_counted(schema: Schema, k: int, rows: Sequence[Counter[tuple[str, str]]]) -> tuple[Recoded, list[Violation]]:
+    """Recode outliers by the counts of the columns that have codings; see `find_recoded`."""
+    coded = [column for column in schema.columns if column.codings]
+    persons = [column for column in schema.columns if column.role is Role.PERSON]
     recoded, violations = {}, []
     for column, counter in zip(coded, rows, strict=True):
         recoded[column.name], wrong = _recode(schema, [column, *persons], k, counter)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.schema import Dialect, Role, Schema, check_k
-from shoal.verification.cells import normalise
 from shoal.verification.gate_streamed import Claimed, label_violations
 from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks
-from shoal.verification.gate_streamed.examined import Dealt, Examined, held_back
+from shoal.verification.gate_streamed.examined import Examined, held_back
+from shoal.verification.gate_streamed.groups import GroupCount, GroupFacts, examine_groups, group_violations
 from shoal.verification.gate_streamed.keys import (
     EMPTY,
     Bag,
@@ -33,24 +33,22 @@ from shoal.verification.gate_streamed.keys import (
     are_among,
     total_keys,
 )
-from shoal.verification.gate_streamed.laid import LaidBlocks
-from shoal.verification.gate_streamed.source import SourceTable
-from shoal.verification.gate_streamed.tallies import OWN_K, PERSON, SIZE, GroupCounts, GroupTally
-from shoal.verification.matching.people import person_of
-from shoal.verification.models.checks import Goal, ModelChecks, TableCounts, failure
+from shoal.verification.gate_streamed.laid import LaidBlocks, Layout
+from shoal.verification.gate_streamed.outliers import Recoded, RecodedColumn
+from shoal.verification.gate_streamed.source import SourceTable, SourceTally, other_mark
+from shoal.verification.gate_streamed.stated import Dealt
+from shoal.verification.gate_streamed.tallies import GroupCounts, GroupTally
+from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.reading.files import UnreadableError, cell_text
 from shoal.verification.reading.tables import PathName
-from shoal.verification.recount import quasi_identifier_cells
 from shoal.verification.verdict import (
     NO_ROWS,
-    Group,
     Verdict,
     Violation,
     claim_violations,
     judge,
     plural,
     read_limit,
-    small_groups_violation,
     suppression_violations,
 )
 
@@ -60,6 +58,7 @@ __all__ = [
     "PartFacts",
     "SourceFacts",
     "cell_texts",
+    "count_cells",
     "count_groups",
     "examine_groups",
     "examine_part",
@@ -69,23 +68,9 @@ __all__ = [
     "judge_parts",
 ]
 
+PLAIN = Layout()
+
 Codes = NDArray[np.int32]
-
-
-class GroupCount(NamedTuple):
-    """The rows of a group, or those of them that have one sensitive cell.
-
-    Attributes:
-        group: What tells the group from others.
-        column: The place of the sensitive column among those that models count; or SIZE, PERSON or OWN_K.
-        cell: The sensitive cell, the person, or the k that is asked for.
-        rows: The number of rows.
-    """
-
-    group: Group
-    column: int
-    cell: str
-    rows: int
 
 
 class PartFacts(NamedTuple):
@@ -114,32 +99,22 @@ class SourceFacts(NamedTuple):
     Attributes:
         rows: The number of its rows.
         bag: Those that are released.
+        numbers: The columns with nothing but numbers, if the release has another decimal mark.
     """
 
     rows: int
     bag: Bag
-
-
-class GroupFacts(NamedTuple):
-    """What was found about some of the groups.
-
-    Attributes:
-        groups: The number of groups.
-        smallest: The rows of the smallest.
-        small: The number of groups with fewer than k rows, or people.
-        least: The rows, or people, of the smallest by that count.
-        failing: By model, the number of groups that fail it.
-    """
-
-    groups: int
-    smallest: int
-    small: int
-    least: int
-    failing: Mapping[str, int]
+    numbers: frozenset[str] = frozenset()
 
 
 def examine_part(
-    path: PathName, schema: Schema, goal: Goal, key: bytes, dealt: Dealt | None
+    path: PathName,
+    schema: Schema,
+    goal: Goal,
+    key: bytes,
+    dealt: Dealt | None,
+    layout: Layout = PLAIN,
+    numbers: Container[str] = (),
 ) -> tuple[PartFacts, list[GroupCounts]]:
     """Examine one part of a release.
 
@@ -149,18 +124,25 @@ def examine_part(
         goal: What the release must meet besides k.
         key: The key of the hashes, new for each release.
         dealt: What the maker states about the rows of the part; None for a full-domain release.
+        layout: How the part shows the released columns.
+        numbers: The columns of the source with nothing but numbers, if the release has another decimal mark.
 
     Returns:
         What was found, and the counts of its groups.
     """
-    table = CodedBlocks(path, Dialect(), keep_blank=True)
-    examined = Examined(schema, LaidBlocks(table), dealt, key, goal)
+    table = CodedBlocks(path, Dialect(layout.delimiter), keep_blank=True)
+    mark = other_mark(schema, layout.decimal, numbers)
+    laid = LaidBlocks(table, layout.bounds, layout.spreadsheet_safe, mark, layout.followed(schema))
+    source = None
+    if layout.center:  # the source is counted elsewhere, and centres are compared with it there
+        source = SourceTally(schema, held_back(schema), key, layout.decimal, counted=True, ordered=False)
+    examined = Examined(schema, laid, dealt, key, goal, source, layout.center, population={})
     try:
         for block in table.blocks():
             examined.add(block)
     except UnreadableError as error:
         return PartFacts(EMPTY, [], [], "", [Violation("file", error.reason)], examined.rows), []
-    violations = examined.file_violations(path) + examined.violations()
+    violations = examined.file_violations(path) + laid.violations() + examined.violations()
     order = examined.order
     facts = PartFacts(examined.bag, order.first, order.last, _digest(path), violations, examined.rows)
     return facts, examined.group_counts()
@@ -171,7 +153,14 @@ def _digest(path: PathName) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def examine_source(table: SourceTable, schema: Schema, key: bytes, claimed: Claimed | None) -> SourceFacts:
+def examine_source(
+    table: SourceTable,
+    schema: Schema,
+    key: bytes,
+    claimed: Claimed | None,
+    layout: Layout = PLAIN,
+    recoded: Recoded | None = None,
+) -> SourceFacts:
     """Examine a part of the source, or of the rows that are left out.
 
     Args:
@@ -179,13 +168,25 @@ def examine_source(table: SourceTable, schema: Schema, key: bytes, claimed: Clai
         schema: The columns of the source.
         key: The key of the hashes.
         claimed: What the maker claims of a full-domain release; None for a release of groups, which has every row.
+        layout: How the release shows its columns.
+        recoded: By column, the outliers and what is shown in their place.
     """
-    names = [column.name for column in schema.released] + ([] if claimed is not None else held_back(schema))
+    if claimed is None:
+        names, kept_as = held_back(schema), {"counted": False, "ordered": False}
+        tally = SourceTally(schema, names, key, layout.decimal, recoded=recoded, **kept_as)
+        tally.read(table)
+        return SourceFacts(tally.bag[2], tally.bag, tally.numbers)
+    names = [column.name for column in schema.released]
     keys = [TextKeys(key, i) for i in range(len(names))]
-    labels = {i: _Labels(claimed.maps[n], keys[i]) for i, n in enumerate(names) if claimed and n in claimed.maps}
-    kept = None if claimed is None else _kept_keys(claimed, names, keys)
+    labels = {i: _Labels(claimed.maps[n], keys[i]) for i, n in enumerate(names) if n in claimed.maps}
+    kept = _kept_keys(claimed, names, keys)
+    shown_as = {name: RecodedColumn(own) for name, own in (recoded or {}).items()}
     n_rows, bag = 0, EMPTY
-    for block in table.blocks(names):
+    for read in table.blocks(names):
+        named = zip(names, read, strict=True)
+        block = [
+            (shown_as[name].follow(column) if name in shown_as else column, codes) for name, (column, codes) in named
+        ]
         height = len(block[0][1])
         shown, is_released = list[Keys](), np.ones(height, dtype=bool)
         for i, (column, codes) in enumerate(block):
@@ -243,6 +244,16 @@ class _Labels:
         return self._keys.of(self._labels, self._places[codes]), self._has_label[codes]
 
 
+def count_cells(table: SourceTable, names: Sequence[str]) -> list[Counter[str]]:
+    """Count the cells of columns in a part of the source."""
+    counters: list[Counter[str]] = [Counter() for _ in names]
+    for block in table.blocks(names):
+        for counter, (column, codes) in zip(counters, block, strict=True):
+            for code, n in zip(*(each.tolist() for each in np.unique(codes, return_counts=True)), strict=True):
+                counter[column.texts[code]] += n
+    return counters
+
+
 def count_groups(table: SourceTable, schema: Schema, goal: Goal, key: bytes) -> list[GroupCounts]:
     """Count the groups of a part of a table that nothing else is known about.
 
@@ -263,53 +274,6 @@ def count_groups(table: SourceTable, schema: Schema, goal: Goal, key: bytes) -> 
     return tally.listed([])
 
 
-def examine_groups(
-    counts: Iterable[GroupCount], schema: Schema, k: int, goal: Goal, table: TableCounts | None = None
-) -> GroupFacts:
-    """Examine groups, each with all of its counts.
-
-    Args:
-        counts: The counts.
-        schema: The columns of the source.
-        k: The size that every group must have.
-        goal: What the release must meet besides k.
-        table: What was counted over all groups; None if these groups are all.
-    """
-    checks = ModelChecks.of_goal(goal, schema)
-    groups: Counter[Group] = Counter()
-    people: dict[Group, set[str]] = {}
-    absent = frozenset(map(normalise, schema.missing))
-    for group, column, cell, rows in counts:
-        if column == SIZE:
-            groups[group] += rows
-        elif column == PERSON:
-            people.setdefault(group, set()).add(person_of(cell, absent))
-        elif column == OWN_K:
-            checks.ask([(group, cell)])
-        else:
-            checks.add(checks.columns[column], group, cell, rows)
-    sizes: Mapping[Group, int] = groups
-    if schema.names(Role.PERSON):
-        sizes = {group: len(people.get(group, ())) for group in groups}
-    small = sum(size < k for size in sizes.values())
-    cells = quasi_identifier_cells(schema, goal.get("labels") or {})
-    failing = {title: len(found) for title, found in checks.failing(groups, sizes, cells, table=table) if found}
-    smallest = min(groups.values(), default=0)
-    return GroupFacts(len(groups), smallest, small, min(sizes.values(), default=0), failing)
-
-
-def group_violations(groups: Sequence[GroupFacts], k: int) -> list[Violation]:
-    """Return whether groups are smaller than k, and the models that groups fail."""
-    n_groups, violations = sum(each.groups for each in groups), []
-    if small := sum(each.small for each in groups):
-        least = min(each.least for each in groups if each.groups)
-        violations.append(small_groups_violation(k, small, n_groups, least))
-    failing: Counter[str] = Counter()
-    for each in groups:
-        failing.update(each.failing)
-    return violations + [failure(title, n, n_groups) for title, n in failing.items()]
-
-
 def judge_parts(
     parts: Sequence[PartFacts],
     groups: Sequence[GroupFacts],
@@ -319,6 +283,7 @@ def judge_parts(
     k: int,
     claimed: Claimed,
     goal: Goal,
+    wrong: Sequence[Violation] = (),
 ) -> Verdict:
     """Return the verdict on a release in several parts.
 
@@ -331,11 +296,13 @@ def judge_parts(
         k: The size that every group must have.
         claimed: What the maker claims: of a release of groups, only its counts.
         goal: What the release must meet besides k.
+        wrong: What is wrong with the bounds and labels of recoded outliers.
     """
     k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
     n_rows, n_source = sum(part.rows for part in parts), sum(each.rows for each in source)
     n_groups, smallest = sum(each.groups for each in groups), min((e.smallest for e in groups if e.groups), default=0)
-    violations = [_in_part(each, number) for number, part in enumerate(parts, 1) for each in part.violations]
+    violations = [*wrong]
+    violations += [_in_part(each, number) for number, part in enumerate(parts, 1) for each in part.violations]
     violations += suppression_violations(n_source - n_rows, n_source, limit)
     if not n_rows:
         violations.append(NO_ROWS)

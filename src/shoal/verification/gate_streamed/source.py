@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from shoal.verification.gate_streamed.keys import Bag, TextKeys, add_rows, row_k
 from shoal.verification.gate_streamed.outliers import Recoded, RecodedColumn
 from shoal.verification.reading.tables import PathName
 
-__all__ = ["SourceTable", "SourceTally"]
+__all__ = ["SourceTable", "SourceTally", "other_mark", "spread_mark"]
 
 Codes = NDArray[np.int32]
 
@@ -147,16 +147,16 @@ class SourceTally:
 
     def mark(self) -> OtherMark | None:
         """Return the decimal mark of the release, if it is not that of the source; columns of numbers have it."""
-        if self._decimal == INPUT:
-            return None
-        columns = {name: each.column for name, each in self._numbers.items() if each.are_all}
-        return OtherMark(self._decimal, columns.get, self._missing)
+        return other_mark(self._schema, self._decimal, self.numbers)
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The columns with nothing but numbers so far, if the release has another decimal mark."""
+        return frozenset(name for name, each in self._numbers.items() if each.are_all)
 
     def spread_mark(self, column: Column) -> str:
         """Return the decimal mark of the spread of a column."""
-        if self._decimal != INPUT:
-            return self._decimal
-        return column.decimal if column.kind == "numeric" else self._schema.marks[0]
+        return spread_mark(column, self._schema, self._decimal)
 
     def _look(self, numbers: _Numbers, column: BlockColumn) -> None:
         """See whether the cells that a block brought are numbers."""
@@ -165,3 +165,24 @@ class SourceTally:
         new = [text for text in column.texts[numbers.n_seen :] if normalise(text) not in self._missing]
         numbers.n_seen = len(column.texts)
         numbers.are_all = numbers.are_all and are_numbers(numbers.column, new)
+
+
+def spread_mark(column: Column, schema: Schema, decimal: str) -> str:
+    """Return the decimal mark of the spread of a column; decimal: that of the release, or "input"."""
+    if decimal != INPUT:
+        return decimal
+    return column.decimal if column.kind == "numeric" else schema.marks[0]
+
+
+def other_mark(schema: Schema, decimal: str, numbers: Container[str]) -> OtherMark | None:
+    """Return the decimal mark of a release, if it is not that of the source.
+
+    Args:
+        schema: The columns of the source.
+        decimal: The decimal mark, or "input".
+        numbers: The columns with nothing but numbers.
+    """
+    if decimal == INPUT:
+        return None
+    columns = {column.name: as_released(column, schema.marks) for column in schema.released if column.name in numbers}
+    return OtherMark(decimal, columns.get, {"", *map(normalise, schema.missing)})

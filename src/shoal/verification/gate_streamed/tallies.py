@@ -120,6 +120,11 @@ class RunCounter:
         if self._n_pending > max(LEAST_PENDING, self._n_merged):
             self.merged()
 
+    def take(self, keys: Keys, codes: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Add counts whose rows have no numbers."""
+        self._parts.append(Runs(keys, codes, rows, np.zeros(len(codes), dtype=np.int64)))
+        self._n_pending += len(codes)
+
     @property
     def size(self) -> int:
         """The number of runs that are kept."""
@@ -203,11 +208,13 @@ class GroupCounts(NamedTuple):
     """What was counted in groups: their rows, or those of them that have the same cell.
 
     Attributes:
-        column: The place of the sensitive column among those that models count; or SIZE, PERSON or OWN_K.
+        column: The place of the sensitive column among those that models count; or SIZE, PERSON or OWN_K. With a
+            population, quasi-identifiers follow, and cells are those that groups show.
         groups: The keys of the groups, one for each count.
         cells: The distinct cells: sensitive ones, people, or the k that is asked for.
         codes: The place among them of the cell of each count.
         rows: The number of rows of each count.
+        of_maker: Whether groups are those of the maker, known by numbers, which show their centres.
     """
 
     column: int
@@ -215,6 +222,7 @@ class GroupCounts(NamedTuple):
     cells: list[str]
     codes: NDArray[np.int64]
     rows: NDArray[np.int64]
+    of_maker: bool = False
 
 
 class GroupTally:
@@ -294,7 +302,7 @@ class GroupTally:
         """Return what was counted; people: the person behind each number."""
         assert isinstance(self._people, RunCounter)
         counted = [(SIZE, [""], self._rows), (PERSON, people, self._people), (OWN_K, list(self._ks), self._asked)]
-        counted += [(i, list(self._texts[name]), self._values[name]) for i, name in enumerate(self.columns)]
+        counted += [(i, list(self._texts[name]), self._values[name]) for i, name in enumerate(self.counted)]
         found = [(column, cells, counter.merged()) for column, cells, counter in counted]
         return [GroupCounts(column, own.keys, cells, own.codes, own.rows) for column, cells, own in found]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import shoal
 from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
-from shoal.methods.sections import Cut, TupleSection, cut_by
+from shoal.methods.sections import Cut, Ruling, TupleSection, cut_by
 from shoal.metrics.association import Pairs
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
@@ -63,7 +63,9 @@ class Groups:
         columns = [np.concatenate([part.cells[a] for part in parts]) for a in range(len(parts[0].cells))]
         found = [np.unique(keys, return_inverse=True) for keys in columns]
         self.index = [index for _, index in found]
-        self.cells = [(keys.tolist(), np.bincount(index, self.rows).astype(np.int64)) for keys, index in found]
+        self.cells = [
+            (pl.Series(keys.tolist()), np.bincount(index, self.rows).astype(np.int64)) for keys, index in found
+        ]
         self.sse = sum(part.sse for part in parts)
         self.singled = added_figures([part.singled for part in parts])
         self.verdicts = added_verdicts([part.verdicts for part in parts])
@@ -173,7 +175,7 @@ class Engine:
                 self.infeasible += 1
                 raise
 
-        tree = cut_by(whole, lambda counts: plan.cuts(counts, largest), largest, CountedSection.allows)
+        tree = cut_by(whole, lambda counts: plan.cuts(counts, largest), largest, CountedSection.rule)
         self.n_cut = tree.n_leaves
         if plan.may_fail:
             tree = tree.whole_where(lambda section: search.fails(*part_of(section)))
@@ -196,10 +198,18 @@ class CountedSection(TupleSection):
         own, rows = self.codes[self.tuples], self.engine._counts[self.tuples]
         return [np.bincount(own[:, c], rows, n).astype(np.int64) for c, n in enumerate(self.n_codes)]
 
-    def allows(self, cut: Cut) -> bool:
+    def rule(self, cut: Cut) -> Ruling:
+        if cut.is_settled:
+            return Ruling.ALLOWED
         units = self.engine._units[self.tuples, self.engine._n_keys :]
         parts, rows = cut.parts[self.codes[self.tuples, cut.column]], self.engine._counts[self.tuples]
-        return self.plan.passes([PartCounts(parts, units[:, list(places)], rows) for places in self.plan.judged])
+        people = None
+        if self.plan.counts_people:
+            people = np.bincount(np.unique(np.column_stack([parts, units[:, -1]]), axis=0)[:, 0])
+            if people.min() < self.plan.k:
+                return Ruling.FEW_PEOPLE
+        counted = [PartCounts(parts, units[:, list(places)], rows) for places in self.plan.judged]
+        return Ruling.ALLOWED if self.plan.passes(counted, people) else Ruling.REFUSED
 
 
 @pytest.fixture
@@ -253,11 +263,24 @@ MORE: dict[str, dict[str, Any]] = {
         "models": [shoal.LDiversity("disease", l=3)],
     },
     "mondrian": {**CUT, "hierarchies": {"Age": AGES}, "k": 8},
+    "mondrian within limits": {
+        **CUT,
+        "max_width": {"Age": "20"},
+        "finest": {QI[2]: "month"},
+        "models": [shoal.LDiversity("disease", l=3)],
+    },
     "mondrian beside models": {
         **CUT,
         "models": [shoal.TCloseness("disease", t=0.2), shoal.GrassbergerLDiversity("disease", l=3)],
         "k_column": "own k",
         "drop": ["z other", "number", "name", "who"],
+    },
+    "mondrian by people": {
+        **CUT,
+        "person": "who",
+        "k_column": "own k",
+        "drop": ["z other", "number", "name"],
+        "models": [shoal.LDiversity("disease", l=10)],
     },
 }
 
@@ -308,16 +331,9 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
         "max_width": {"Age": "20"},
         "drop": ["z other", "number", "name", "own k"],
     },
-    "suppression beside limits": {"suppression_limit": 0.1, "max_width": {"Age": "20"}},
-    "suppression beside a personal k": {
-        "suppression_limit": 0.1,
-        "k_column": "own k",
-        "drop": ["z other", "number", "name", "who"],
-    },
     "suppression beside mondrian": {**CUT, "suppression_limit": 0.1},
     "method": {"method": "mdav", "effort": None},
     "variant": {**CUT, "options": {"variant": "relaxed"}},
-    "limits beside mondrian": {**CUT, "max_width": {"Age": "20"}},
     "one section": {"qi": ["Age"], "drop": [*GIVEN["drop"], *QI[1:]]},
     "large k": {"k": 8},
 }
@@ -373,4 +389,4 @@ def test_stand_in_has_the_counts_of_each_column() -> None:
 
 def test_keys_of_cells_can_be_read_back() -> None:
     keys = ["0:3:3:", "1:2:5:", "2:1:7:1,4,7", "3:0:0:"]
-    assert cell_keys(cells_of(keys)).tolist() == keys
+    assert cell_keys(cells_of(pl.Series(keys))).tolist() == keys

@@ -93,22 +93,22 @@ class DuckFound:
         self._verdicts.append(groups.verdicts)
 
     @property
-    def cells(self) -> list[tuple[list[str], Counts]]:
+    def cells(self) -> list[tuple[pl.Series, Counts]]:
         """For each attribute, the keys of its distinct cells, and the rows that show each."""
         return self._counted()[: self._packing.n_keys]
 
     @property
-    def shown(self) -> list[tuple[list[str], Counts]]:
+    def shown(self) -> list[tuple[pl.Series, Counts]]:
         """For each attribute, and then for the spread of each, the distinct texts and the rows that show each."""
         return self._counted()[self._packing.n_keys :]
 
-    def _counted(self) -> list[tuple[list[str], Counts]]:
+    def _counted(self) -> list[tuple[pl.Series, Counts]]:
         found = []
         for numbering, rows in zip(self._cells, self._rows, strict=True):
             keys, ranks = numbering.ranks()
             in_order = np.empty_like(rows)
             in_order[ranks] = rows
-            found.append((keys.to_list(), in_order))
+            found.append((keys, in_order))
         return found
 
     @property

@@ -23,6 +23,7 @@ from shoal.errors import InfeasibleError
 from shoal.methods.sections import Tree, cut_by
 from shoal.methods.shoaling.grouping import no_groups
 from shoal.metrics.association import Pairs
+from shoal.release.counted_tables.centered import most_pairs
 from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.duck.groups import DuckFound
@@ -201,15 +202,15 @@ class DuckSearcher:
         session, packing = self._engine.session, self._packing
         n_cells = sum(len(codes) for _, codes in self._counted[0].values())
         n_rows, n_groups = search.whole.n_rows, min(self._n_units, search.whole.n_rows // search.plan.k)
-        n_pairs = packing.n_keys * min(n_rows, self._n_units + n_groups) if search.center else 0
+        n_pairs = most_pairs(packing.n_keys, n_rows, self._n_units, n_groups) if search.center else 0
         self._engine.check_sections(n_cells, n_groups, n_pairs)
         for movement in search.moves:
             movement.prepare()
         whole = DuckSection(session, packing, search.plan, "section", self._n_units, count())
-        tree = cut_by(whole, lambda histograms: search.plan.cuts(histograms, largest), largest, DuckSection.allows)
+        tree = cut_by(whole, lambda histograms: search.plan.cuts(histograms, largest), largest, DuckSection.rule)
         again = partial(_search_again, search, largest, self._counted)
         found = DuckFound(self._engine, packing, again, by_person=search.by_person)
-        if not search.most:
+        if not search.suppresses:
             self._search_into(found, search, tree)
             return found
         held = DuckHeld(self._engine, SectionSuppression(search, packing))
@@ -236,7 +237,7 @@ class DuckSearcher:
         import polars as pl
 
         session, numbers = self._engine.session, count()
-        if search.by_units or search.by_population:
+        if search.by_units or search.by_population or search.leaving is not None:
             tree = tree.whole_where(lambda section: search.fails(*_Units.of(section.fetch(), self._packing)))
 
         def kept(outcome: Outcome) -> Path | InfeasibleError:
@@ -287,7 +288,7 @@ class DuckSearcher:
 
         def task(frame: pl.DataFrame, number: int) -> tuple[pl.DataFrame, Outcome]:
             try:
-                if search.most:
+                if search.suppresses:
                     return frame, suppression.hold(frame, number)
                 units = _Units.of(frame, packing)
                 beside = units.beside if search.by_units else None

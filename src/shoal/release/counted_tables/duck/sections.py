@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.sections import Cut, Tree
+from shoal.methods.sections import Cut, Ruling, Tree
 from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.duck_session import DuckSession
@@ -43,27 +43,37 @@ class DuckSection:
             for n_codes, (a, codes) in zip(self.plan.n_codes, self.plan.columns, strict=True)
         ]
 
-    def allows(self, cut: Cut) -> bool:
-        """Say whether models allow a cut."""
-        return self.plan.passes(self._count_parts(cut))
+    def rule(self, cut: Cut) -> Ruling:
+        """Say whether people and models allow a cut."""
+        if cut.is_settled or not (self.plan.judged or self.plan.counts_people):
+            return Ruling.ALLOWED
+        part, source = self._parts_in_sql(cut)
+        people = None
+        if self.plan.counts_people:
+            person = self.packing.code_in_sql(len(self.packing.cards) - 1)
+            pairs = f"select distinct {part}, {person} as person {source}"
+            frame = self.session.fetch(f"select count(*)::bigint as n from ({pairs}) group by part order by part")
+            people = frame["n"].to_numpy().astype(np.int64)
+            if (people < self.plan.k).any():
+                return Ruling.FEW_PEOPLE
+        return Ruling.ALLOWED if self.plan.passes(self._count_parts(part, source), people) else Ruling.REFUSED
 
-    def _count_parts(self, cut: Cut) -> Iterator[PartCounts]:
-        """Yield the rows of the parts of a cut, for each model that is asked."""
-        if not self.plan.judged:
-            return
+    def _parts_in_sql(self, cut: Cut) -> tuple[str, str]:
+        """Return the part of a tuple or unit by a cut in SQL, and the tables to take it from."""
         attribute, search_codes = self.plan.columns[cut.column]
         code, parts = self.packing.code_in_sql(attribute), cut.parts[search_codes]
         if parts.max() == 1 and (np.diff(parts) >= 0).all():
-            part, join = f"({code} >= {np.argmax(parts)})::int as part", ""
-        else:
-            self._load_codes(np.arange(len(parts)), parts)
-            part, join = "part", f"join codes on codes.code = {code}"
+            return f"({code} >= {np.argmax(parts)})::int as part", f"from {self.table}"
+        self._load_codes(np.arange(len(parts)), parts)
+        return "part", f"from {self.table} join codes on codes.code = {code}"
+
+    def _count_parts(self, part: str, source: str) -> Iterator[PartCounts]:
+        """Yield the rows of the parts of a cut, for each model that is asked; see `_parts_in_sql`."""
         for places in self.plan.judged:
-            names = [f"b{place}" for place in places]
+            names = [f"b{i}" for i in range(len(places))]
             codes = [self.packing.code_in_sql(self.packing.n_keys + place) for place in places]
             columns = ", ".join([part, *(f"{each} as {name}" for each, name in zip(codes, names, strict=True))])
-            query = f"select {columns}, sum(n)::bigint as n from {self.table} {join} group by all"
-            frame = self.session.fetch(query)
+            frame = self.session.fetch(f"select {columns}, sum(n)::bigint as n {source} group by all")
             beside = frame.select(names).to_numpy().astype(np.int32)
             yield PartCounts(frame["part"].to_numpy(), beside, frame["n"].to_numpy().astype(np.int64))
 

@@ -83,20 +83,22 @@ class DuckHeld:
         return rows
 
     def regroup(self, bounds: Sequence[Bound]) -> int:
-        """Group the sections that outliers leave again; bounds: of each section. Return the rows suppressed."""
+        """Group the sections that outliers leave again; bounds: of each section. Return how many rows leave."""
 
-        def task(suppression: SectionSuppression, place: int) -> pl.DataFrame | None:
-            return suppression.regroup(_read(self._paths[place]), self._numbers[place], bounds[place])
+        def task(suppression: SectionSuppression, place: int) -> tuple[pl.DataFrame | None, int]:
+            held = _read(self._paths[place])
+            entries = suppression.regroup(held, self._numbers[place], bounds[place])
+            return entries, 0 if entries is None else _gone(entries) - _gone(held)
 
         used = 0
-        for place, entries in enumerate(self._each(task)):
+        for place, (entries, more) in enumerate(self._each(task)):
             if entries is not None:
                 self._paths[place] = self._write("again", place, entries)
-                used += int(entries.filter(entries["group"] < 0)["rows"].sum())
+                used += more
         return used
 
     def restore(self) -> None:
-        """Return to the groups without suppressed rows."""
+        """Return to the groups before outliers left."""
         self._paths = [*self._first]
 
     def count_gone(self, bounds: Sequence[Bound]) -> list[Counts]:
@@ -127,6 +129,11 @@ class DuckHeld:
         path = self._folder / f"{name}-{place:06}.parquet"
         self._engine.session.save(entries.with_columns(pl.lit(place, pl.Int32).alias("section")), path)
         return path
+
+
+def _gone(entries: pl.DataFrame) -> int:
+    """Count the rows that are suppressed."""
+    return int(entries.filter(entries["group"] < 0)["rows"].sum())
 
 
 def _read(path: Path) -> pl.DataFrame:

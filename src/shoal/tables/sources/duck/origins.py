@@ -15,7 +15,7 @@ from shoal.tables.sources.duck.people import MetIds
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Origins", "packing_of", "spelled_columns", "stated_columns"]
+__all__ = ["ListedTexts", "Origins", "packing_of", "spelled_columns", "stated_columns"]
 
 Ints = NDArray[np.int32]
 
@@ -43,6 +43,25 @@ def spelled_columns(dealing: Dealing) -> list[int]:
         if name in stated and len(np.unique(codes)) < len(codes)
     ]
     return spelled if dealing.people is None else [*spelled, len(dealing.codes)]
+
+
+@dataclass(frozen=True)
+class ListedTexts:
+    """The distinct cells of a column in a series; Python has objects only for those that are asked for."""
+
+    series: pl.Series
+
+    def __len__(self) -> int:
+        """The number of cells."""
+        return len(self.series)
+
+    def __getitem__(self, places: slice) -> list[str]:
+        """Return the cells at places that follow each other."""
+        return self.series[places].to_list()
+
+    def gather(self, places: NDArray[np.int64]) -> list[str]:
+        """Return the cells at some places."""
+        return self.series.gather(places).to_list()
 
 
 @dataclass(frozen=True)
