@@ -17,7 +17,7 @@ from shoal.errors import UsageError
 from shoal.evaluate.comparison.cases import Case
 from shoal.evaluate.comparison.scoring import Subject, score
 from shoal.methods import sections
-from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.duckdb import DuckSource
 from tests.command import Shoal

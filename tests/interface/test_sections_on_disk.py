@@ -21,7 +21,7 @@ from shoal.errors import CancelledError, FileError, VerificationError
 from shoal.methods import sections
 from shoal.release.counted_tables.duck.groups import DuckFound
 from shoal.release.counted_tables.duck.search import DuckSearcher
-from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.release.job import Job
 from shoal.release.make import make_run
 from shoal.settings.keywords import settings_from

@@ -17,7 +17,7 @@ from shoal.methods.suppression.leaving import Bound
 from shoal.release.counted_tables.duck.groups import DuckFound
 from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.counted_tables.duck.suppression import DuckHeld
-from shoal.release.counted_tables.section_suppression import SectionSuppression
+from shoal.release.counted_tables.sections.suppression import SectionSuppression
 from shoal.tables.formats.writers import write_csv
 from tests.interface.test_sections_on_disk import LARGEST, written
 

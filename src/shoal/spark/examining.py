@@ -16,7 +16,7 @@ from shoal.metrics import Measures
 from shoal.metrics.measure import starred_rows
 from shoal.models import PrivacyModel
 from shoal.release.anonymize import measure as measure_tables
-from shoal.release.counted_tables.in_place import couple
+from shoal.release.counted_tables.stand_in import couple
 from shoal.risks.estimate import DEFAULT_THRESHOLD, Risk, estimate
 from shoal.schema import Dialect, Reading, ReadingKeywords, Role, Schema, check_k
 from shoal.settings.settings import AUTO, Settings

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,81 +17,15 @@ from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError
 from shoal.metrics.association import Pairs
 from shoal.release.cells.limits import Bounds
-from shoal.release.counted_tables.dealing import Coding, coding_of
-from shoal.release.counted_tables.section_search import SectionSearch
-from shoal.release.counted_tables.windowing import CodeWindows
+from shoal.release.counted_tables.dealing import coding_of
+from shoal.release.counted_tables.searcher import PopulationCounter, Searcher, UnitCounts, UnitSearcher
+from shoal.release.counted_tables.sections.search import SectionSearch
+from shoal.release.counted_tables.sections.windows import CodeWindows
 from shoal.release.make import Plan
 from shoal.release.preconditions import check_population
-from shoal.rules import RuleVerdict
 from shoal.tables.values.people import People
 
-if TYPE_CHECKING:
-    from shoal.release.counted_tables.in_place import Searcher
-
-__all__ = ["CodeCounts", "CountedPeople", "Judged", "PopulationCounter", "UnitCounts", "UnitSearcher"]
-
-
-class UnitCounts(NamedTuple):
-    """What was counted of units.
-
-    Attributes:
-        units: Their number.
-        tuples: The number of tuples.
-        rarest: The rows of the rarest tuple; its people, if people are counted.
-    """
-
-    units: int
-    tuples: int
-    rarest: int
-
-
-@runtime_checkable
-class UnitSearcher(Protocol):
-    """A searcher whose sections may also consist of units: the rows of a tuple that models cannot tell apart.
-
-    Where no groups in a section pass, it searches the section that this one was cut from; see `sections.Tree.work`.
-    """
-
-    def code_people(self, people: People) -> int:
-        """Give every person a code; return their number."""
-
-    def count_lone_rows(self, names: Sequence[str]) -> list[int]:
-        """Count for each column the rows whose cell no other person has; people have codes already."""
-
-    def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
-        """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""
-
-    def count_pairs(self) -> Pairs:
-        """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
-
-    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Count the rows by the codes of some of these quasi-identifiers; return the codes, sorted, and the rows."""
-
-    def meets(self, search: SectionSearch) -> bool:
-        """Say whether every tuple that was counted last passes the models as a group by itself."""
-
-    def largest_beside(self, place: int) -> list[NDArray[np.int32]]:
-        """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
-
-    def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
-        """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""
-
-
-@runtime_checkable
-class PopulationCounter(Protocol):
-    """A searcher that compares its tuples with those of a population."""
-
-    def count_beyond(self, tuples: NDArray[np.int32], rows: NDArray[np.int64]) -> int:
-        """Count the rows of the table that are not among some rows, given as distinct tuples of codes."""
-
-
-@runtime_checkable
-class Judged(Protocol):
-    """Groups that know how they keep the rules."""
-
-    @property
-    def verdicts(self) -> tuple[RuleVerdict, ...]:
-        """How all groups together keep each rule."""
+__all__ = ["CodeCounts", "CountedPeople"]
 
 
 @dataclass

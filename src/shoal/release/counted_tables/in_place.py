@@ -7,40 +7,37 @@ on several columns at once is counted by the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.encoding.ends import EXACT, Movement, movements
-from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
+from shoal.encoding.ends import EXACT, movements
+from shoal.encoding.partition import SUPPRESSION
 from shoal.errors import InfeasibleError, InputError, Note
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
 from shoal.methods.registry import DEFAULT
 from shoal.methods.shoaling.nested_ranges import in_halves
 from shoal.methods.shoaling.problem import Extent
-from shoal.methods.suppression.leaving import IN_SECTIONS
-from shoal.metrics.measure import GroupSizes
-from shoal.metrics.partition_loss import CellFacts
-from shoal.metrics.singled import Singled
-from shoal.release.cells.show import JointGroups, Shown, make_release
-from shoal.release.counted_tables.centered import Centered, stand_in_centers, text_ranks
-from shoal.release.counted_tables.code_counts import CodeCounts, Judged, PopulationCounter, UnitSearcher
+from shoal.release.cells.show import make_release
+from shoal.release.counted_tables.centered import text_ranks
+from shoal.release.counted_tables.code_counts import CodeCounts
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.counted_tables.outliers import Outliers
-from shoal.release.counted_tables.section_search import LeavingBefore, SectionSearch
-from shoal.release.counted_tables.sectioning import SECTIONINGS
+from shoal.release.counted_tables.reach import SECTIONINGS, is_in_reach
+from shoal.release.counted_tables.searcher import Judged, Searcher
+from shoal.release.counted_tables.sections.leaving import LeavingBefore
+from shoal.release.counted_tables.sections.search import SectionSearch
+from shoal.release.counted_tables.sections.windows import CodeWindows
+from shoal.release.counted_tables.stand_in import Measured, couple, show_found
 from shoal.release.counted_tables.targets import twins_in
-from shoal.release.counted_tables.windowing import CodeWindows
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
 from shoal.report.public import JointFigures, public_column
-from shoal.rules import compile_rules
 from shoal.schema import Role, Schema
 from shoal.tables.formats.memory_limit import give_back
 from shoal.tables.sources.base import Dealing, Source
@@ -49,41 +46,9 @@ from shoal.tables.table import Table
 from shoal.tables.values.people import People
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from shoal.release.job import Job
 
-__all__ = ["Found", "InPlace", "Searcher", "cells_of", "couple", "plan_in_place"]
-
-Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
-
-
-class Found(JointGroups, Protocol):
-    """The groups of all sections, where the engine keeps them."""
-
-    @property
-    def cells(self) -> Sequence[tuple[pl.Series, NDArray[np.int64]]]:
-        """For each attribute, the keys of its distinct cells (see `cell_keys`), and the rows that show each."""
-
-    def count_rows(self, chosen: Sequence[Flags]) -> list[int]:
-        """Count the rows whose cells are all chosen; several choices together."""
-
-    def ranked(self, ranks: Sequence[NDArray[np.int32]]) -> object:
-        """Return the groups with the ranks of their cells, for dealing; ranks: by attribute, one for each cell."""
-
-
-@runtime_checkable
-class Searcher(Protocol):
-    """A source that searches the sections of its table itself."""
-
-    def count_columns(self, names: Sequence[str]) -> Mapping[str, tuple[pl.Series, NDArray[np.int64]]]:
-        """Return the distinct cells of columns, in order, and their counts."""
-
-    def count_tuples(self, codes: Mapping[str, tuple[pl.Series, NDArray[np.int32]]]) -> tuple[int, int]:
-        """Count the table by codes; return the number of tuples, and the rows of the rarest."""
-
-    def search_sections(self, search: SectionSearch, largest: int) -> Found:
-        """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
+__all__ = ["InPlace", "plan_in_place"]
 
 
 @dataclass(frozen=True)
@@ -120,8 +85,8 @@ class InPlace:
             raise self.refusal or error from None
         give_back()
         plan.run.stage("measuring")
-        groups = _Measured(found)
-        shown = _show(plan, found, groups, self.search.moves)
+        groups = Measured(found)
+        shown = show_found(plan, found, groups, self.search.moves)
         table = replace(plan.table, frame=plan.table.frame.select([c.name for c in shown.schema.qi]), _factors={})
         release = make_release(table, plan.request, plan.models, shown, plan.population, plan.notes, plan.run.weights)
         release = replace(release, schema=plan.schema, settings=self.job.settings)
@@ -166,7 +131,7 @@ def plan_in_place(
 
     method = job.method
     searcher = DuckSearcher(source) if isinstance(source, Engine) else source
-    if not isinstance(searcher, Searcher) or not _is_in_reach(searcher, schema, job):
+    if not isinstance(searcher, Searcher) or not is_in_reach(searcher, schema, job):
         return None
     names = [column.name for column in schema.qi]
     names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
@@ -262,138 +227,3 @@ def _plan_search(
         spread=request.spread,
         halved=halved.attributes if halved else (),
     )
-
-
-def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
-    """Say whether a section can be searched without the rows of the others."""
-    method, request, run = job.method, job.request, job.run
-    if method.name not in SECTIONINGS or not SECTIONINGS[method.name].suits(method):
-        return False
-    is_limited = any(any(column.limits) for column in schema.qi)
-    # A plan of windows counts the people of each.
-    is_ours, by_person = method.name == DEFAULT, bool(schema.names(Role.PERSON))
-    if by_person and (is_limited or not getattr(method, "counts_people", True)):
-        return False
-    # Every window begins with the whole domain, and rows do not leave.
-    if getattr(method, "domains", None) and (is_limited or request.suppression_limit):
-        return False
-    if any(model.basis not in IN_SECTIONS for model in job.models):
-        return False
-    by_population = job.settings.population is not None
-    if by_population and (by_person or not isinstance(source, PopulationCounter)):
-        return False
-    if by_population and is_limited and not is_ours:  # their models refuse limits of other methods
-        return False
-    if request.bound or (request.has_centers and by_person):
-        return False
-    if request.suppression_limit and (not is_ours or (is_limited and by_person)):
-        return False
-    tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
-    beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights
-    return isinstance(source, UnitSearcher) or not beyond_tuples
-
-
-@dataclass
-class _Measured:
-    """Groups, and their sizes once these were asked for; see `JointGroups`."""
-
-    found: Found
-    sizes: GroupSizes | None = None
-
-    @property
-    def sse(self) -> float:
-        """The sum of squares inside groups over that of the table."""
-        return self.found.sse
-
-    @property
-    def singled(self) -> Singled:
-        """What the cells show of single rows."""
-        return self.found.singled
-
-    def group_sizes(self, columns: Sequence[CellFacts], n_rows: int) -> GroupSizes:
-        """Return the sizes of the groups that the release shows, and the rows that are exact in every column."""
-        self.sizes = self.found.group_sizes(columns, n_rows)
-        return self.sizes
-
-
-class Coupled(NamedTuple):
-    """Few weighted rows with the counts of several columns.
-
-    Attributes:
-        places: For each column, the value of each row.
-        weights: How often each row occurs.
-    """
-
-    places: list[NDArray[np.int64]]
-    weights: NDArray[np.int64]
-
-
-def couple(counts: Sequence[NDArray[np.int64]]) -> Coupled:
-    """Return rows in which each value of each column has its count; values ascend from row to row.
-
-    Args:
-        counts: For each column, the count of each value. All columns have the same total.
-    """
-    ends = [np.cumsum(each) for each in counts]
-    borders = np.unique(np.concatenate(ends))
-    borders = borders[borders > 0]
-    places = [np.searchsorted(each, borders) for each in ends]
-    return Coupled(places, np.diff(borders, prepend=0).astype(np.int64))
-
-
-def cells_of(keys: pl.Series) -> Cells:
-    """Return distinct cells from their keys; see `cell_keys`."""
-    import polars as pl
-
-    parts = keys.str.split_exact(":", 3).struct.unnest()
-    form, low, high = (parts.to_series(i).cast(pl.Int32).to_numpy() for i in range(3))
-    sets = parts.to_series(3)
-    is_set = (sets != "").to_numpy()
-    assert (is_set == (form == SET)).all()
-    members = sets.filter(pl.Series(is_set)).str.split(",")
-    lengths = np.zeros(len(keys), dtype=np.int64)
-    lengths[is_set] = members.list.len().to_numpy()
-    return Cells(
-        index=np.arange(len(keys), dtype=np.int32),
-        form=form.astype(np.int8),
-        low=low,
-        high=high,
-        starts=np.append(0, np.cumsum(lengths)).astype(np.int64),
-        members=members.explode().cast(pl.Int32).to_numpy().astype(np.int32),
-    )
-
-
-def _show(plan: Plan, found: Found, groups: _Measured, moves: tuple[Movement, ...]) -> Shown:
-    """Return the cells of all groups over a stand-in of the table and the release together."""
-    encoded = plan.encoded
-    histograms, shown = encoded.histograms, [rows for _, rows in found.cells]
-    n_left_out = encoded.n_rows - int(shown[0].sum())
-    of_centers = found.shown if plan.request.has_centers and isinstance(found, Centered) else []
-    of_cells = [np.append(rows, n_left_out) for rows in shown]
-    places, weights = couple([*histograms, *of_cells, *(np.append(rows, n_left_out) for _, rows in of_centers)])
-    codes = np.column_stack(places[: len(histograms)]).astype(np.int32)
-    tuples, of_rows = np.unique(codes, axis=0, return_inverse=True)
-    row_tuple: NDArray[np.int32] = of_rows.reshape(-1).astype(np.int32)
-    every = np.arange(len(weights), dtype=np.int32)
-    table = replace(
-        encoded,
-        tuples=np.ascontiguousarray(tuples),
-        counts=np.bincount(row_tuple, weights=weights).astype(np.int64),
-        row_tuple=row_tuple,
-        order=np.minimum(every, plan.table.height - 1).astype(np.int64),
-        weights=weights,
-        others={},
-        counted=(),
-    )
-    kept = places[len(histograms)] < len(shown[0])  # rows that are left out come last in every column
-    cells = tuple(
-        replace(cells_of(keys), index=place[kept].astype(np.int32))
-        for (keys, _), place in zip(found.cells, places[len(histograms) :], strict=False)
-    )
-    labels = np.where(kept, every, -1).astype(np.int32)
-    partition = Partition(Entries(row_tuple, weights, labels), cells, weights=weights)
-    schema = replace(plan.schema, columns=tuple(plan.schema.qi))
-    rules, centers = compile_rules(plan.run.rules, encoded.attributes), None
-    if isinstance(found, Centered) and of_centers:
-        centers = stand_in_centers(found, places[len(histograms) + len(shown) :], schema, plan.request)
-    return Shown(schema, table, partition, rules, groups, moves, centers)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.methods.sections import Cut, Proposals, Ruling
-from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
+from shoal.release.counted_tables.sections.plan import PartCounts, Sectioning
 from shoal.spark.counting import added_up
 from shoal.spark.jobs import kernel_of_batches, polars_of
 from shoal.tables.sorting import Packing

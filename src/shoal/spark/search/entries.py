@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.release.counted_tables.section_search import SectionGroups
-from shoal.release.counted_tables.section_suppression import HELD
+from shoal.release.counted_tables.sections.search import SectionGroups
+from shoal.release.counted_tables.sections.suppression import HELD
 from shoal.spark.jobs import batches
 from shoal.tables.sorting import Packing
 
@@ -39,7 +39,7 @@ def shown_columns(packing: Packing, n_shown: int = 0) -> Columns:
 
 
 def held_columns(packing: Packing) -> Columns:
-    """Return the columns of entries that may leave; see `shoal.release.counted_tables.section_suppression`."""
+    """Return the columns of entries that may leave; see `shoal.release.counted_tables.sections.suppression`."""
     kinds = {name: "bigint" if kind is np.int64 else "int" for name, kind in HELD.items()}
     return dict.fromkeys(packing.names, "bigint") | kinds | {"section": "int"}
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import Singled, added_figures
-from shoal.release.counted_tables.section_search import SectionGroups, added_verdicts
+from shoal.release.counted_tables.sections.search import SectionGroups, added_verdicts
 from shoal.rules import RuleVerdict
 from shoal.spark.counting import added_up
 from shoal.spark.jobs import kernel_of_batches, polars_of
@@ -71,7 +71,7 @@ class SearchedGroups:
 
 @dataclass(frozen=True)
 class SparkFound:
-    """The groups of all sections, as a Spark frame; see `shoal.release.counted_tables.in_place.Found`."""
+    """The groups of all sections, as a Spark frame; see `shoal.release.counted_tables.searcher.Found`."""
 
     entries: DataFrame
     packing: Packing

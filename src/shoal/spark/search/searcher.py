@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.metrics.association import Pairs
-from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
-from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.release.counted_tables.searcher import UnitCounts
+from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.spark.jobs import polars_of
 from shoal.spark.search.counts import count_beyond, count_codes, count_pairs, count_together, find_largest
 from shoal.spark.search.found import SparkFound

@@ -10,8 +10,8 @@ import numpy as np
 
 from shoal.errors import InfeasibleError
 from shoal.methods.shoaling.grouping import no_groups
-from shoal.release.counted_tables.section_search import SectionSearch
-from shoal.release.counted_tables.section_suppression import SectionSuppression
+from shoal.release.counted_tables.sections.search import SectionSearch
+from shoal.release.counted_tables.sections.suppression import SectionSuppression
 from shoal.spark.jobs import kernel_of_batches, polars_of
 from shoal.spark.search.cutting import Cuts, Run, cut_tuples
 from shoal.spark.search.entries import (

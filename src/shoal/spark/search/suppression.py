@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.methods.suppression.leaving import Bound
-from shoal.release.counted_tables.section_suppression import OUTLIERS, SectionSuppression, settle
+from shoal.release.counted_tables.sections.suppression import OUTLIERS, SectionSuppression, settle
 from shoal.spark.jobs import polars_of
 from shoal.spark.search.cutting import Run
 from shoal.spark.search.entries import (

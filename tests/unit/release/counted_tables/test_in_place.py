@@ -21,17 +21,18 @@ from shoal.metrics.association import Pairs
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import added_figures
-from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
-from shoal.release.counted_tables.in_place import InPlace, cells_of, couple, plan_in_place
+from shoal.release.counted_tables.in_place import InPlace, plan_in_place
 from shoal.release.counted_tables.outliers import Outliers
-from shoal.release.counted_tables.section_search import (
+from shoal.release.counted_tables.searcher import UnitCounts
+from shoal.release.counted_tables.sections.plan import PartCounts, Sectioning
+from shoal.release.counted_tables.sections.search import (
     SectionGroups,
     SectionSearch,
     added_verdicts,
     cell_keys,
 )
-from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
+from shoal.release.counted_tables.stand_in import cells_of, couple
 from shoal.release.job import Job
 from shoal.schema import Schema
 from shoal.settings.keywords import settings_from

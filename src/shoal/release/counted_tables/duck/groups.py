@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import Singled, added_figures
-from shoal.release.counted_tables.section_search import SectionGroups, added_verdicts
+from shoal.release.counted_tables.sections.search import SectionGroups, added_verdicts
 from shoal.rules import RuleVerdict
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.base import Dealing
@@ -35,7 +35,7 @@ Again = Callable[[Engine], "DuckFound"]  # searches the groups again
 
 
 class DuckFound:
-    """The groups of all sections in files; see `shoal.release.counted_tables.in_place.Found`.
+    """The groups of all sections in files; see `shoal.release.counted_tables.searcher.Found`.
 
     An entry has its packed tuple or unit, `several`, `place`, `rows`, and the number of its cell in each column: c0 and
     so on. If groups show their centres, the numbers of what they show follow, and `group` numbers the groups. Entries

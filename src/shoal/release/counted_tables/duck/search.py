@@ -24,13 +24,13 @@ from shoal.methods.sections import Tree, cut_by
 from shoal.methods.shoaling.grouping import no_groups
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.centered import most_pairs
-from shoal.release.counted_tables.code_counts import UnitCounts
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.duck.groups import DuckFound
 from shoal.release.counted_tables.duck.sections import DuckSection, leaves_of
 from shoal.release.counted_tables.duck.suppression import DuckHeld
-from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch
-from shoal.release.counted_tables.section_suppression import HeldGroups, SectionSuppression
+from shoal.release.counted_tables.searcher import UnitCounts
+from shoal.release.counted_tables.sections.search import SectionGroups, SectionSearch
+from shoal.release.counted_tables.sections.suppression import HeldGroups, SectionSuppression
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.dealing import Engine, load_codes, slices
 from shoal.tables.sources.duck.people import load_people

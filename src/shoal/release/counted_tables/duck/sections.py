@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.methods.sections import Cut, Ruling, Tree
-from shoal.release.counted_tables.sectioning import PartCounts, Sectioning
+from shoal.release.counted_tables.sections.plan import PartCounts, Sectioning
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.duck_session import DuckSession
 

@@ -17,7 +17,7 @@ from shoal.errors import InfeasibleError
 from shoal.methods.shoaling.grouping import no_groups
 from shoal.methods.suppression.leaving import Bound
 from shoal.release.counted_tables.duck.groups import DuckFound
-from shoal.release.counted_tables.section_suppression import HeldGroups, SectionSuppression, settle
+from shoal.release.counted_tables.sections.suppression import HeldGroups, SectionSuppression, settle
 from shoal.tables.sources.dealing import Engine
 from shoal.tables.sources.duck_session import literal
 from shoal.tables.watch import pooled

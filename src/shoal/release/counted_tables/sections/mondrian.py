@@ -1,12 +1,11 @@
-"""How methods cut a large table into sections, and form the groups of one of them."""
+"""Segments of Mondrian's strict cuts that are small enough, and the cuts of larger ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,212 +19,17 @@ from shoal.methods.mondrian import Mondrian
 from shoal.methods.mondrian.counted_cuts import counted_cuts
 from shoal.methods.mondrian.cuts_under_models import CHOICES
 from shoal.methods.mondrian.declared_domains import Region, split_regions
-from shoal.methods.sections import Cut, priced_cuts
-from shoal.methods.shoaling.grouping import Grouping
-from shoal.methods.shoaling.pricing import Column, price_table
-from shoal.methods.shoaling.problem import Extent, SectionPlan, prepare
-from shoal.methods.shoaling.search import Shoaling, suited
-from shoal.methods.shoaling.steps import EFFORTS, Search
+from shoal.methods.sections import Cut
+from shoal.methods.shoaling.pricing import Column
+from shoal.methods.shoaling.problem import Extent
 from shoal.models import Basis, Distributions, Groups, PrivacyModel
 from shoal.release.cells.limits import no_groups_within
-from shoal.release.counted_tables.windowing import CodeWindows
+from shoal.release.counted_tables.sections.plan import PartCounts
+from shoal.release.counted_tables.sections.windows import CodeWindows
 
-__all__ = ["SECTIONINGS", "MondrianSections", "PartCounts", "Sectioning", "ShoalingSections"]
+__all__ = ["MondrianSections"]
 
 Counts = NDArray[np.int64]
-
-
-class PartCounts(NamedTuple):
-    """The rows of the parts of a cut, by codes of columns beside the quasi-identifiers.
-
-    Attributes:
-        parts: The part of each count.
-        codes: Its codes, one column for each that was asked for.
-        rows: The rows.
-    """
-
-    parts: NDArray[np.int32]
-    codes: NDArray[np.int32]
-    rows: Counts
-
-
-class Sectioning(Protocol):
-    """How a method cuts a large table into sections, and forms the groups of one. It can be pickled."""
-
-    @classmethod
-    def suits(cls, method: Method) -> bool:
-        """Say whether the method, with its options, can work on a section without the rows of others."""
-
-    @classmethod
-    def of(
-        cls,
-        method: Method,
-        encoded: Encoded,
-        models: tuple[PrivacyModel, ...],
-        run: Run,
-        extent: Extent,
-        windows: CodeWindows | None,
-    ) -> Self:
-        """Plan the sections of a table.
-
-        Args:
-            method: The method.
-            encoded: Rows with the counts of each column of the table.
-            models: The models.
-            run: The run.
-            extent: The size of the table.
-            windows: What may share a group, if the method does not keep to limits itself.
-        """
-
-    @property
-    def k(self) -> int:
-        """The least group size."""
-
-    @property
-    def whole(self) -> Distributions:
-        """What models know of the whole table."""
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns whose codes are counted to find a cut."""
-
-    @property
-    def n_codes(self) -> Sequence[int]:
-        """The number of codes of each of these columns."""
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether rows decide where to cut; otherwise tuples or units do."""
-
-    @property
-    def judged(self) -> tuple[tuple[int, ...], ...]:
-        """What is counted to judge a cut: combinations of columns beside the quasi-identifiers, from 0 on.
-
-        The quasi-identifiers themselves have negative numbers; the last one is -1.
-        """
-
-    @property
-    def counts_people(self) -> bool:
-        """Whether each part of a cut must have k people."""
-
-    @property
-    def may_fail(self) -> bool:
-        """Whether a section may have no groups that pass, though the one that it was cut from has."""
-
-    def cuts(self, histograms: Sequence[Counts], largest: int) -> Iterator[Cut]:
-        """Yield the cuts of a section to try, in order.
-
-        Args:
-            histograms: The rows, tuples or units of each code, column after column.
-            largest: The most tuples or units of a section that is not cut.
-        """
-
-    def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
-        """Say whether models allow a cut.
-
-        Args:
-            counted: For each entry of `judged`, the rows of the parts.
-            people: The people of each part, if they are counted.
-        """
-
-    def codes(self, tuples: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the codes of tuples in `columns`."""
-
-    def group(
-        self, section: Encoded, models: tuple[PrivacyModel, ...], run: Run, number: int
-    ) -> Entries | NDArray[np.int32]:
-        """Form the groups of a section.
-
-        Args:
-            section: Its tuples, each with its rows, or its rows one by one.
-            models: The models.
-            run: The run.
-            number: The number of the section.
-
-        Returns:
-            Entries, or the group of each canonical row.
-
-        Raises:
-            InfeasibleError: No groups that pass were found.
-        """
-
-
-@dataclass(frozen=True)
-class ShoalingSections:
-    """Sections of shoaling; see `shoal.methods.sections`."""
-
-    method: Shoaling
-    plan: SectionPlan
-    may_fail: bool
-    by_rows: ClassVar[bool] = False
-    judged: ClassVar[tuple[tuple[int, ...], ...]] = ()
-    counts_people: ClassVar[bool] = False
-
-    @classmethod
-    def suits(cls, method: Method) -> bool:
-        """Say whether cells decide."""
-        return isinstance(method, Shoaling) and not method.by_variance
-
-    @classmethod
-    def of(
-        cls,
-        method: Method,
-        encoded: Encoded,
-        models: tuple[PrivacyModel, ...],
-        run: Run,
-        extent: Extent,
-        windows: CodeWindows | None,
-    ) -> Self:
-        """Price the table, and suit the effort to its size."""
-        assert isinstance(method, Shoaling)
-        k = max(model.minimum_size for model in models)
-        pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
-        effort = suited(EFFORTS[method.effort], pricing.prices, extent)
-        may_fail = bool(encoded.sensitive or run.limits) or encoded.personal_k is not None or extent.by_person
-        may_fail = may_fail or any(model.basis is Basis.POPULATION for model in models)
-        return cls(method, SectionPlan(pricing, Distributions.of(encoded), effort, k, 1), may_fail)
-
-    @property
-    def k(self) -> int:
-        """The least group size."""
-        return self.plan.k
-
-    @property
-    def whole(self) -> Distributions:
-        """What models know of the whole table."""
-        return self.plan.whole
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns of the search."""
-        return self.plan.pricing.columns
-
-    @property
-    def n_codes(self) -> list[int]:
-        """The number of codes of each of these columns."""
-        return [int(n) for n in np.diff(self.plan.pricing.prices.offsets)]
-
-    def cuts(self, histograms: Sequence[Counts], largest: int) -> Iterator[Cut]:
-        """Yield the cut that lowers the mean price of a pair of tuples most."""
-        return priced_cuts(histograms, self.plan.pricing.prices, largest)
-
-    def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
-        """Allow every cut: groups are judged after the search."""
-        return True
-
-    def codes(self, tuples: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the codes that tuples have in the search."""
-        return self.plan.pricing.codes(tuples)
-
-    def group(
-        self, section: Encoded, models: tuple[PrivacyModel, ...], run: Run, number: int
-    ) -> Entries | NDArray[np.int32]:
-        """Search a section."""
-        posed = prepare(section, self.k, models, run, pricing=self.plan.pricing, distributions=self.whole)
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            search = Search(posed, self.plan.effort, run, pool)
-            posed, found = self.method.group_section(self.plan, section, models, search, number)
-        return Grouping.joined([(found.tuples, found.rows, found.groups)]).condensed(posed).entries(posed)
 
 
 @dataclass(frozen=True)
@@ -395,6 +199,3 @@ class MondrianSections:
         if failing_groups(section, models, labels).any():
             raise no_groups_within(self.method)
         return labels
-
-
-SECTIONINGS: dict[str, type[Sectioning]] = {Shoaling.name: ShoalingSections, Mondrian.name: MondrianSections}

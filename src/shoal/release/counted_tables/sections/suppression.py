@@ -31,7 +31,7 @@ from shoal.methods.suppression.leaving import (
     outliers_of,
     without_outliers,
 )
-from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch, unit_entries
+from shoal.release.counted_tables.sections.search import SectionGroups, SectionSearch, unit_entries
 from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:

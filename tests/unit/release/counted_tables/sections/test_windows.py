@@ -10,7 +10,7 @@ from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.limits import Limited
 from shoal.encoding.windows import plan_windows
 from shoal.methods.sections import TupleSection
-from shoal.release.counted_tables.windowing import CodeWindows
+from shoal.release.counted_tables.sections.windows import CodeWindows
 from shoal.schema import Kind
 
 N_CODES = (12, 9, 4)

@@ -1,0 +1,51 @@
+"""Which runs are searched section by section where the table is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.registry import DEFAULT
+from shoal.methods.shoaling.search import Shoaling
+from shoal.methods.suppression.leaving import IN_SECTIONS
+from shoal.release.counted_tables.searcher import PopulationCounter, Searcher, UnitSearcher
+from shoal.release.counted_tables.sections.mondrian import MondrianSections
+from shoal.release.counted_tables.sections.plan import Sectioning
+from shoal.release.counted_tables.sections.shoaling import ShoalingSections
+from shoal.schema import Role, Schema
+
+if TYPE_CHECKING:
+    from shoal.release.job import Job
+
+__all__ = ["SECTIONINGS", "is_in_reach"]
+
+SECTIONINGS: dict[str, type[Sectioning]] = {Shoaling.name: ShoalingSections, Mondrian.name: MondrianSections}
+
+
+def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
+    """Say whether a section can be searched without the rows of the others."""
+    method, request, run = job.method, job.request, job.run
+    if method.name not in SECTIONINGS or not SECTIONINGS[method.name].suits(method):
+        return False
+    is_limited = any(any(column.limits) for column in schema.qi)
+    # A plan of windows counts the people of each.
+    is_ours, by_person = method.name == DEFAULT, bool(schema.names(Role.PERSON))
+    if by_person and (is_limited or not getattr(method, "counts_people", True)):
+        return False
+    # Every window begins with the whole domain, and rows do not leave.
+    if getattr(method, "domains", None) and (is_limited or request.suppression_limit):
+        return False
+    if any(model.basis not in IN_SECTIONS for model in job.models):
+        return False
+    by_population = job.settings.population is not None
+    if by_population and (by_person or not isinstance(source, PopulationCounter)):
+        return False
+    if by_population and is_limited and not is_ours:  # their models refuse limits of other methods
+        return False
+    if request.bound or (request.has_centers and by_person):
+        return False
+    if request.suppression_limit and (not is_ours or (is_limited and by_person)):
+        return False
+    tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
+    beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights
+    return isinstance(source, UnitSearcher) or not beyond_tuples

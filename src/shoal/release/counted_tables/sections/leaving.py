@@ -1,0 +1,76 @@
+"""Rows of a large table that are suppressed before its search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.limits import Limited
+from shoal.encoding.windows import plan_windows
+from shoal.methods.suppression import leave_out_greedy
+from shoal.models import PrivacyModel
+
+__all__ = ["LeavingBefore"]
+
+
+@dataclass(frozen=True)
+class LeavingBefore:
+    """Which rows are suppressed before the search.
+
+    Attributes:
+        rows: How many they are.
+        largest_k: The largest personal k of a row that stays; -1 if all may stay.
+        places: Limited quasi-identifiers.
+        codes: The combinations of their codes that no window of a plan has room for.
+    """
+
+    rows: int
+    largest_k: int = -1
+    places: tuple[int, ...] = ()
+    codes: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int32))
+
+    @classmethod
+    def of(cls, encoded: Encoded, models: tuple[PrivacyModel, ...], most: int) -> LeavingBefore | None:
+        """Return which rows leave because of their personal k; None if none do.
+
+        Args:
+            encoded: Rows with the counts of each column of the table.
+            models: The models.
+            most: How many rows of the table may be suppressed.
+        """
+        stays = leave_out_greedy(encoded, models, most)
+        if stays.all():
+            return None
+        assert encoded.personal_k is not None
+        gone = int(encoded.row_weights[~stays].sum())
+        return cls(gone, int(encoded.personal_k[stays].max(initial=0)))
+
+    @classmethod
+    def of_limits(cls, counted: Encoded, limits: Sequence[Limited], k: int, most: int) -> LeavingBefore | None:
+        """Return which rows leave because of limits; None if none do, or if the plan of windows leaves out too many.
+
+        Args:
+            counted: Rows with the counts of the limited columns together.
+            limits: The limits.
+            k: The least group size.
+            most: How many rows of the table may be suppressed.
+        """
+        places, gone = tuple(limit.place for limit in limits), plan_windows(counted, limits, k) < 0
+        rows = int(counted.row_weights[gone].sum())
+        return cls(rows, -1, places, counted.tuples[gone][:, places]) if 0 < rows <= most else None
+
+    def stays(self, rows: Encoded) -> NDArray[np.bool_]:
+        """Say of each canonical row whether it stays."""
+        if self.largest_k >= 0:
+            assert rows.personal_k is not None
+            return rows.personal_k <= self.largest_k
+        known = np.concatenate([self.codes, rows.tuples[:, self.places]])
+        number = np.unique(known, axis=0, return_inverse=True)[1].reshape(-1)
+        is_gone = np.zeros(len(known), dtype=bool)
+        is_gone[number[: len(self.codes)]] = True
+        staying: NDArray[np.bool_] = ~is_gone[number[len(self.codes) :]]
+        return staying[rows.row_tuple]

@@ -1,0 +1,106 @@
+"""Sections of shoaling, cut where that lowers the mean price of a pair of tuples most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.partition import Entries
+from shoal.methods.base import Method, Run
+from shoal.methods.sections import Cut, priced_cuts
+from shoal.methods.shoaling.grouping import Grouping
+from shoal.methods.shoaling.pricing import Column, price_table
+from shoal.methods.shoaling.problem import Extent, SectionPlan, prepare
+from shoal.methods.shoaling.search import Shoaling, suited
+from shoal.methods.shoaling.steps import EFFORTS, Search
+from shoal.models import Basis, Distributions, PrivacyModel
+from shoal.release.counted_tables.sections.plan import PartCounts
+from shoal.release.counted_tables.sections.windows import CodeWindows
+
+__all__ = ["ShoalingSections"]
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ShoalingSections:
+    """Sections of shoaling; see `shoal.methods.sections`."""
+
+    method: Shoaling
+    plan: SectionPlan
+    may_fail: bool
+    by_rows: ClassVar[bool] = False
+    judged: ClassVar[tuple[tuple[int, ...], ...]] = ()
+    counts_people: ClassVar[bool] = False
+
+    @classmethod
+    def suits(cls, method: Method) -> bool:
+        """Say whether cells decide."""
+        return isinstance(method, Shoaling) and not method.by_variance
+
+    @classmethod
+    def of(
+        cls,
+        method: Method,
+        encoded: Encoded,
+        models: tuple[PrivacyModel, ...],
+        run: Run,
+        extent: Extent,
+        windows: CodeWindows | None,
+    ) -> Self:
+        """Price the table, and suit the effort to its size."""
+        assert isinstance(method, Shoaling)
+        k = max(model.minimum_size for model in models)
+        pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
+        effort = suited(EFFORTS[method.effort], pricing.prices, extent)
+        may_fail = bool(encoded.sensitive or run.limits) or encoded.personal_k is not None or extent.by_person
+        may_fail = may_fail or any(model.basis is Basis.POPULATION for model in models)
+        return cls(method, SectionPlan(pricing, Distributions.of(encoded), effort, k, 1), may_fail)
+
+    @property
+    def k(self) -> int:
+        """The least group size."""
+        return self.plan.k
+
+    @property
+    def whole(self) -> Distributions:
+        """What models know of the whole table."""
+        return self.plan.whole
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the search."""
+        return self.plan.pricing.columns
+
+    @property
+    def n_codes(self) -> list[int]:
+        """The number of codes of each of these columns."""
+        return [int(n) for n in np.diff(self.plan.pricing.prices.offsets)]
+
+    def cuts(self, histograms: Sequence[Counts], largest: int) -> Iterator[Cut]:
+        """Yield the cut that lowers the mean price of a pair of tuples most."""
+        return priced_cuts(histograms, self.plan.pricing.prices, largest)
+
+    def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
+        """Allow every cut: groups are judged after the search."""
+        return True
+
+    def codes(self, tuples: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the codes that tuples have in the search."""
+        return self.plan.pricing.codes(tuples)
+
+    def group(
+        self, section: Encoded, models: tuple[PrivacyModel, ...], run: Run, number: int
+    ) -> Entries | NDArray[np.int32]:
+        """Search a section."""
+        posed = prepare(section, self.k, models, run, pricing=self.plan.pricing, distributions=self.whole)
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            search = Search(posed, self.plan.effort, run, pool)
+            posed, found = self.method.group_section(self.plan, section, models, search, number)
+        return Grouping.joined([(found.tuples, found.rows, found.groups)]).condensed(posed).entries(posed)
