@@ -101,7 +101,7 @@ def test_true_release_passes(most: int, suffix: str, tmp_path: Path, monkeypatch
     monkeypatch.setattr(examined, "MOST_PAIRS", most)
     monkeypatch.setattr(blocks, "MOST_TEXTS", most)
     monkeypatch.setattr(tallies, "LEAST_PENDING", most)
-    monkeypatch.setattr(tallies, "MOST_RANKED", most)
+    monkeypatch.setattr(blocks, "MOST_RANKED", most)
     monkeypatch.setattr(files, "BLOCK_BYTES", 300 if most == 2 else 1 << 20)
     verdict = judged(tmp_path, released(), suffix=suffix)
     assert verdict.ok, verdict.violations

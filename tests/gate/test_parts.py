@@ -71,7 +71,8 @@ def added(counts: Iterable[GroupCounts]) -> list[GroupCount]:
     """Add up what was counted in parts, as a cluster does."""
     total: Counter[tuple[Any, int, str]] = Counter()
     for each in counts:
-        for a, b, code, n in zip(*each.groups.tolist(), each.codes.tolist(), each.rows.tolist(), strict=True):
+        groups = each.groups.view(np.int64).tolist()
+        for a, b, code, n in zip(*groups, each.codes.tolist(), each.rows.tolist(), strict=True):
             total[(a, b), each.column, each.cells[code]] += n
     return [GroupCount(*key, n) for key, n in total.items()]
 

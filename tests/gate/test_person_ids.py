@@ -74,7 +74,7 @@ def test_gates_count_people(first: list[str], tmp_path: Path, monkeypatch: pytes
         verdict = gate_dealt(out, SCHEMA, 4, SourceTable(iter([(ages, texts)])), stated, claims)
         assert verdict.ok is ok, verdict.violations
         with monkeypatch.context() as patch:
-            patch.setattr(tallies, "MOST_PAIRS", 2)
+            patch.setattr(tallies, "MOST_RUNS", 2)
             met, groups = MetIds(), np.array([0] * 4 + [1] * 6, dtype=np.int32)
             chunks = ([groups[rows], met.places(pl.Series(texts[rows]))] for rows in (slice(0, 3), slice(3, 10)))
             gathered = SimpleNamespace(texts=[["30", "50"], met], chunks=chunks, left_out=iter(()))

@@ -55,6 +55,23 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         | {"person": "who", "k_column": "own k", "drop": ["name"], "models": [shoal.TCloseness("disease", t=0.4)]},
     ),
     "numbers, dates, categories": (with_odd_ids(mixed_table(300)), MIXED | {"person": "who"}),
+    "centres, suppression and diversity": (
+        with_odd_ids(mixed_table(300)),
+        MIXED
+        | {
+            "person": "who",
+            "cells": "center",
+            "spread": True,
+            "suppression_limit": 0.05,
+            "models": [shoal.LDiversity("disease", l=2)],
+        },
+    ),
+    "mondrian, medians, own k": (
+        with_odd_ids(odd_table(1, 300)),
+        GIVEN
+        | {"method": "mondrian", "effort": None, "cells": "center", "center": "median", "spread": True}
+        | {"person": "who", "k_column": "own k", "drop": ["name"]},
+    ),
 }
 
 
@@ -68,7 +85,7 @@ def test_release_has_the_bytes_of_memory(
     expected = written(tmp_path / "source.csv", tmp_path / "memory.csv", given)
     monkeypatch.setattr(people, "SLICE_ROWS", 7)
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 5_000)  # a column becomes text when a further block is read
-    monkeypatch.setattr(tallies, "MOST_PAIRS", 100)
+    monkeypatch.setattr(tallies, "MOST_RUNS", 100)
     for threads, limit, form, most in ((1, "500MB", "csv", 5), (4, "2GB", "parquet", numbering.MOST_TEXTS)):
         monkeypatch.setattr(numbering, "MOST_TEXTS", most)
         options: dict[str, Any] = {"engine": "duckdb", "memory": limit, "threads": threads}

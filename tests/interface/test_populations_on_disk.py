@@ -18,6 +18,7 @@ from tests.contract.test_dealing import AGES, made, odd_table
 TABLE = odd_table(1, 160)
 PEOPLE = pl.concat([TABLE, odd_table(7, 400)])
 CUT = {"method": "mondrian", "effort": None}
+OF_PEOPLE = {"person": "who", "k_column": "own k", "drop": ["name"]}
 MODELS: dict[str, tuple[dict[str, Any], bool]] = {
     "k-map": ({"models": [shoal.KMap(12)]}, True),
     "presence and diversity": ({"models": [shoal.DeltaPresence(0, 0.9), shoal.LDiversity("disease", l=2)]}, True),
@@ -35,6 +36,13 @@ MODELS: dict[str, tuple[dict[str, Any], bool]] = {
     "limits, bounds": ({"models": [shoal.KMap(6)], "max_width": {"Age": "20"}, "cells": "bounds"}, True),
     "suppression": ({"models": [shoal.KMap(12)], "suppression_limit": 0.05}, True),
     "no model of it": ({}, True),
+    "people, own k, presence and diversity": (
+        {**OF_PEOPLE, "models": [shoal.DeltaPresence(0, 0.9), shoal.LDiversity("disease", l=2)]},
+        True,
+    ),
+    "people, suppression": ({**OF_PEOPLE, "models": [shoal.KMap(12)], "suppression_limit": 0.05}, True),
+    "people, mondrian": ({**OF_PEOPLE, **CUT, "models": [shoal.KMap(100), shoal.LDiversity("disease", l=2)]}, True),
+    "people, mondrian, not closed": ({**OF_PEOPLE, **CUT, "models": [shoal.DeltaPresence(0.1, 0.6)]}, True),
 }
 
 
@@ -73,13 +81,16 @@ def test_rows_that_the_population_lacks_are_refused(tmp_path: Path, monkeypatch:
     assert said[0].startswith("5 rows")
 
 
+@pytest.mark.parametrize("more", [{}, OF_PEOPLE], ids=["rows", "people"])
 @pytest.mark.parametrize("largest", [40, sections.LARGEST_SECTION])
-def test_gate_counts_the_population_itself(largest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gate_counts_the_population_itself(
+    largest: int, more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """C02: a search that believes that one covered row is enough publishes nothing."""
     path = tmp_path / "source.csv"
     write_csv(TABLE, path)
     monkeypatch.setattr(sections, "LARGEST_SECTION", largest)
     monkeypatch.setattr(shoal.KMap, "least_covered", property(lambda self: 1))
     with pytest.raises(VerificationError, match=r"k-map k=12: [0-9]+ of [0-9]+ groups fail"):
-        made(path, tmp_path / "out.csv", k=2, population=PEOPLE, models=[shoal.KMap(12)], engine="duckdb")
+        made(path, tmp_path / "out.csv", k=2, population=PEOPLE, models=[shoal.KMap(12)], engine="duckdb", **more)
     assert {each.name for each in tmp_path.iterdir()} == {"source.csv"}

@@ -266,18 +266,6 @@ def test_too_many_cells_for_the_memory_are_refused(tmp_path: Path, monkeypatch: 
     assert {each.name for each in tmp_path.iterdir()} == {"source.csv"}
 
 
-def test_too_many_values_in_groups_for_the_gate_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """O08: the gate recomputes centres from the values in each group."""
-    write_csv(mixed_table(500), tmp_path / "source.csv")
-    monkeypatch.setattr(duck_session, "PAIR_BYTES", 10**7)
-    for largest in (LARGEST, 10_000):
-        monkeypatch.setattr(sections, "LARGEST_SECTION", largest)
-        options: dict[str, Any] = {"engine": "duckdb", "memory": "500MB"}
-        with pytest.raises(FileError, match=r"need about [0-9.]+ GB"):
-            written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED | {"cells": "center"}, **options)
-    written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED, engine="duckdb", memory="500MB")
-
-
 def test_files_of_groups_are_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """O09: nobody else can read them, and they are gone after a success and after an error."""
     write_csv(mixed_table(500), tmp_path / "source.csv")

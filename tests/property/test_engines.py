@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.errors import InfeasibleError, UsageError, VerificationError
+from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
 from shoal.methods import sections
 from shoal.release.job import Job
 from shoal.release.make import make_run
@@ -23,9 +23,10 @@ from shoal.settings.keywords import settings_from
 from shoal.tables.formats.writers import write_csv
 from tests.interface.test_sections_on_disk import ZIPS, mixed_table
 
+LARGEST, N_ROWS = 60, 220
+POPULATION = pl.concat([mixed_table(N_ROWS), mixed_table(500)])
 N_RUNS = int(os.environ.get("SHOAL_ENGINES", "8"))
 FIRST = int(os.environ.get("SHOAL_ENGINES_SEED", "0"))
-LARGEST, N_ROWS = 60, 220
 RULE = {"column": "height", "inflection": [165, 166], "ban": True}
 CHOICES: dict[str, list[dict[str, Any]]] = {
     "method": [
@@ -41,6 +42,8 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"models": [shoal.TCloseness("disease", t=0.4)]},
         {"models": [shoal.EntropyLDiversity("disease", l=2)], "k": 2},
         {"models": [shoal.AverageRisk(0.2)]},
+        {"models": [shoal.KMap(8)], "population": POPULATION},
+        {"models": [shoal.DeltaPresence(0, 0.8), shoal.LDiversity("disease", l=2)], "population": POPULATION},
     ],
     "people": [{}, {}, {"person": "who"}, {"k_column": "own"}, {"person": "who", "k_column": "own"}],
     "suppression": [{}, {}, {"suppression_limit": 0.05}],
@@ -69,7 +72,7 @@ def drawn(seed: int) -> tuple[random.Random, dict[str, Any]]:
         given |= draw.choice(choices)
     used = {given.get("person"), given.get("k_column")}
     given["drop"] = [name for name in ("who", "own") if name not in used]
-    return draw, {name: value for name, value in given.items() if value is not None and value != []}
+    return draw, {name: value for name, value in given.items() if value is not None and (name != "drop" or value)}
 
 
 def outcome(data: Path, output: Path, given: dict[str, Any], engine: str) -> object:
@@ -87,7 +90,7 @@ def outcome(data: Path, output: Path, given: dict[str, Any], engine: str) -> obj
             force=True,
         )
         job.execute()
-    except (UsageError, InfeasibleError) as error:
+    except (UsageError, InputError, InfeasibleError) as error:
         return type(error).__name__
     except VerificationError as error:  # models that merging can break are refused by the gate in every engine
         return type(error).__name__

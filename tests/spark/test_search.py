@@ -47,8 +47,10 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "output_decimal": ",",
         "output_delimiter": ";",
     },
-    "models of a population, bounds": {
+    "models of a population beside people, bounds": {
         "models": [shoal.KMap(12), shoal.LDiversity("disease", l=2)],
+        "person": "who",
+        "drop": ["name", "own k"],
         "population": pl.concat([odd_table(1, 600), odd_table(7, 400)]),
         "cells": "bounds",
     },
@@ -88,7 +90,19 @@ def test_executors_search_under_models(given: dict[str, Any], source: Path, spar
     assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
 
 
-@pytest.mark.parametrize("more", [{}, {"method": "mondrian", "effort": None}], ids=["shoaling", "mondrian"])
+BESIDE_PEOPLE: dict[str, dict[str, Any]] = {
+    "centres": {"cells": "center", "spread": True, "suppression_limit": 0.05},
+    # The cells of some parts of cuts cover too few rows.
+    "mondrian, a population": {
+        "method": "mondrian",
+        "effort": None,
+        "models": [shoal.KMap(150), shoal.LDiversity("disease", l=2)],
+        "population": pl.concat([odd_table(1, 600), odd_table(7, 400)]),
+    },
+}
+
+
+@pytest.mark.parametrize("more", BESIDE_PEOPLE.values(), ids=BESIDE_PEOPLE)
 def test_executors_count_people(more: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
     """Ids in several spellings are one person, and stay on executors; beside them, a personal k and a model (S01)."""
     source = source.with_name("people.csv")

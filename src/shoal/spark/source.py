@@ -218,7 +218,7 @@ class SparkSource(SparkSearcher):
         rows, rendering = recode_rows(self._cells, recoding)
         join_parts(self._folder / "parts", self._parts(rows, rendering, "parts"), path)
 
-    def check_room(self, n_tuples: int, n_columns: int, n_rows: int, n_pairs: int = 0) -> None:
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into the memory of the driver."""
         needed, free = n_tuples * TUPLE_BYTES * (n_columns + 1) + n_rows * ROW_BYTES, available_memory()
         if free is not None and needed > free:

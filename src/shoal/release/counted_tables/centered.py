@@ -17,7 +17,7 @@ from shoal.tables.sources.base import Dealing
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Centered", "most_pairs", "stand_in_centers", "text_ranks"]
+__all__ = ["Centered", "stand_in_centers", "text_ranks"]
 
 
 @runtime_checkable
@@ -27,14 +27,6 @@ class Centered(Protocol):
     @property
     def shown(self) -> Sequence[tuple[pl.Series, NDArray[np.int64]]]:
         """For each attribute, and then for the spread of each, the distinct texts and the rows that show each."""
-
-
-def most_pairs(n_columns: int, n_rows: int, n_tuples: int, n_groups: int) -> int:
-    """Return the largest number of pairs of a group and a value in it, over all columns.
-
-    A tuple that is dealt to several groups makes a pair for each, and every group after the first takes one more.
-    """
-    return n_columns * min(n_rows, n_tuples + n_groups)
 
 
 def stand_in_centers(found: Centered, places: Sequence[NDArray[np.int64]], schema: Schema, request: Request) -> Centers:

@@ -18,7 +18,6 @@ from shoal.methods.shoaling.search import Shoaling
 from shoal.models import Basis, PrivacyModel
 from shoal.profile.rare_values import check_seen, missing_or_alike
 from shoal.release.cells.centers import spread_name
-from shoal.release.counted_tables.centered import most_pairs
 from shoal.release.counted_tables.dealing import works_on_counts
 from shoal.release.counted_tables.duck.revealing import revealing_in
 from shoal.release.counted_tables.in_place import plan_in_place
@@ -146,8 +145,7 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         plain = not request.suppression_limit and not held_back and not any(any(c.limits) for c in schema.qi)
         n_rows = 0 if works_on_counts(method, models, plain=plain) else table.n_rows
         height = table.height
-        n_pairs = most_pairs(len(schema.qi), table.n_rows, height, height) if request.has_centers else 0
-        dealer.check_room(height, len(table.names), n_rows, n_pairs)
+        dealer.check_room(height, len(table.names), n_rows)
     notes = _look_at_columns(source, schema, job, table.n_rows)
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in table.names))
     accepted = tuple(name for name in request.accept_unique if name in table.names)

@@ -32,17 +32,19 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     is_ours, by_person = method.name == DEFAULT, bool(schema.names(Role.PERSON))
     if by_person and (is_limited or not getattr(method, "counts_people", True)):
         return False
+    if is_limited and getattr(method, "non_overlapping", False):  # refused
+        return False
     # Every window begins with the whole domain, and rows do not leave.
     if getattr(method, "domains", None) and (is_limited or request.suppression_limit):
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
     by_population = job.settings.population is not None
-    if by_population and (by_person or not isinstance(source, PopulationCounter)):
+    if by_population and not isinstance(source, PopulationCounter):
         return False
     if by_population and is_limited and not is_ours:  # their models refuse limits of other methods
         return False
-    if request.bound or (request.has_centers and by_person):
+    if request.bound:
         return False
     if request.suppression_limit and (not is_ours or (is_limited and by_person)):
         return False

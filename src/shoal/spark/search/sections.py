@@ -60,7 +60,7 @@ def search_sections(
         InfeasibleError: No groups that pass were found.
     """
     cuts = cut_tuples(units, packing, search.plan, n_units, largest, run)
-    if search.plan.may_fail and (search.by_units or search.leaving is not None):
+    if search.plan.may_fail and search.joins_failing:
         _join_failing(units, packing, search, cuts, run)
     numbers = cuts.numbers()
     pending = dict(numbers)

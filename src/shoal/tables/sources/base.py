@@ -380,14 +380,13 @@ class Dealer(Protocol):
     def deal(self, dealing: Dealing, path: Path) -> None:
         """Write the rows as CSV, sorted by their released cells."""
 
-    def check_room(self, n_tuples: int, n_columns: int, n_rows: int, n_pairs: int = 0) -> None:
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
         """Raise a FileError if a search does not fit into memory.
 
         Args:
             n_tuples: The number of distinct tuples.
             n_columns: The number of their columns.
             n_rows: The number of rows, if they are searched one by one; otherwise 0.
-            n_pairs: With centres, the largest number of pairs of a group and a value in it, over all columns.
         """
 
     def original(self, verifier: Verifier) -> Any:

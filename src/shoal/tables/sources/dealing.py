@@ -60,10 +60,10 @@ class Engine(Protocol):
     def verify_table(self, verifier: Verifier) -> Any:
         """Have the verifier read the original block by block, as codes."""
 
-    def check_room(self, n_tuples: int, n_columns: int, n_rows: int, n_pairs: int = 0) -> None:
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
 
-    def check_sections(self, n_cells: int, n_groups: int, n_pairs: int = 0) -> None:
+    def check_sections(self, n_cells: int, n_groups: int) -> None:
         """Raise a FileError if distinct cells and groups do not fit into memory; tuples are on disk."""
 
 
@@ -138,9 +138,9 @@ class DuckDealer:
                 separator = dealing.layout.delimiter
                 rows.write_csv(file, include_header=number == 0, quote_style="necessary", separator=separator)
 
-    def check_room(self, n_tuples: int, n_columns: int, n_rows: int, n_pairs: int = 0) -> None:
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
-        self._engine.check_room(n_tuples, n_columns, n_rows, n_pairs)
+        self._engine.check_room(n_tuples, n_columns, n_rows)
 
     def original(self, verifier: Verifier) -> Any:
         """Return how the verifier reads the original itself."""

@@ -25,7 +25,6 @@ __all__ = [
     "DISK_OF_TEXT",
     "GROUP_BYTES",
     "LEAST_MEMORY",
-    "PAIR_BYTES",
     "ROW_BYTES",
     "TUPLE_BYTES",
     "DuckSession",
@@ -46,7 +45,6 @@ TUPLE_BYTES = 55  # memory of our own for each column of a distinct tuple, and a
 ROW_BYTES = 64  # the same for each row, if a search tells the rows of a tuple apart
 CELL_BYTES = 600  # the same for each distinct cell of a column, if tuples and groups are on disk
 GROUP_BYTES = 400  # and for each group then, whose cells are distinct texts in the worst case
-PAIR_BYTES = 100  # for each pair of a group and a value in it, if the gate recomputes centres
 ALLOWANCE = 50_000_000
 
 
@@ -60,7 +58,7 @@ def check_disk(place: str, folder: Path, needed: int) -> None:
         )
 
 
-def check_room(place: str, memory: int | None, n_tuples: int, n_columns: int, n_rows: int, n_pairs: int = 0) -> None:
+def check_room(place: str, memory: int | None, n_tuples: int, n_columns: int, n_rows: int) -> None:
     """Raise a FileError if tuples need more memory than DuckDB leaves of the limit.
 
     Args:
@@ -69,13 +67,12 @@ def check_room(place: str, memory: int | None, n_tuples: int, n_columns: int, n_
         n_tuples: The number of distinct tuples.
         n_columns: The number of columns of a tuple.
         n_rows: The number of rows, if they are searched one by one; otherwise 0.
-        n_pairs: With centres, the largest number of pairs of a group and a value in it, over all columns.
     """
-    needed = n_tuples * TUPLE_BYTES * (n_columns + 1) + n_rows * ROW_BYTES + n_pairs * PAIR_BYTES
+    needed = n_tuples * TUPLE_BYTES * (n_columns + 1) + n_rows * ROW_BYTES
     _check_memory(place, memory, needed, f"{n_tuples:,} distinct combinations")
 
 
-def check_sections(place: str, memory: int | None, n_cells: int, n_groups: int, n_pairs: int = 0) -> None:
+def check_sections(place: str, memory: int | None, n_cells: int, n_groups: int) -> None:
     """Raise a FileError if a search whose tuples are on disk needs more memory than DuckDB leaves of the limit.
 
     Args:
@@ -83,9 +80,8 @@ def check_sections(place: str, memory: int | None, n_cells: int, n_groups: int, 
         memory: The limit in bytes; None for no limit.
         n_cells: The number of distinct cells of all quasi-identifiers.
         n_groups: The largest number of groups.
-        n_pairs: With centres, the largest number of pairs of a group and a value in it, over all columns.
     """
-    needed = n_cells * CELL_BYTES + n_groups * GROUP_BYTES + n_pairs * PAIR_BYTES
+    needed = n_cells * CELL_BYTES + n_groups * GROUP_BYTES
     _check_memory(place, memory, needed, f"{n_cells:,} distinct cells and up to {n_groups:,} groups")
 
 

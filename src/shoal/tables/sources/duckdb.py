@@ -368,13 +368,13 @@ class DuckSource:
         rows = int(pl.scan_parquet(self._path, glob=False).select(pl.len()).collect().item())
         return DISK_OF_CELL * rows * len(self._names)
 
-    def check_room(self, n_tuples: int, n_columns: int, n_rows: int, n_pairs: int = 0) -> None:
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
-        check_room(self.place, self._memory, n_tuples, n_columns, n_rows, n_pairs)
+        check_room(self.place, self._memory, n_tuples, n_columns, n_rows)
 
-    def check_sections(self, n_cells: int, n_groups: int, n_pairs: int = 0) -> None:
+    def check_sections(self, n_cells: int, n_groups: int) -> None:
         """Raise a FileError if distinct cells and groups do not fit into memory; tuples are on disk."""
-        check_sections(self.place, self._memory, n_cells, n_groups, n_pairs)
+        check_sections(self.place, self._memory, n_cells, n_groups)
 
     def _refuse_nul(self, frame: pl.DataFrame) -> None:
         for name in frame.columns:

@@ -16,11 +16,13 @@ from shoal.verification.reading.names import numbered
 from shoal.verification.reading.parquet.footer import read_footer
 from shoal.verification.reading.parquet.texts import chunk_of
 from shoal.verification.reading.tables import PathName, chunks
+from shoal.verification.verdict import Violation
 
-__all__ = ["BlockColumn", "CodedBlocks", "pick_columns"]
+__all__ = ["BlockColumn", "CodedBlocks", "RowOrder", "pick_columns"]
 
 MOST_TEXTS = 1_000_000  # distinct cells of a column that are kept
 CHUNK_ROWS = 50_000
+MOST_RANKED = 50_000  # distinct cells of a column that are sorted whenever a block brings new ones
 
 Codes = NDArray[np.int32]
 Block = list[Codes]  # the codes of some rows, column by column
@@ -154,3 +156,66 @@ def pick_columns(table: CodedBlocks, names: Sequence[str], dialect: Dialect) -> 
     if missing_names := [name for name in names if name not in header]:
         raise InputError(f"column {missing_names[0]!r} is no longer in the file.")
     return [header.index(name) for name in names]
+
+
+class RowOrder:
+    """Whether the rows of a file are sorted by their cells, the first column first."""
+
+    def __init__(self) -> None:
+        self.first: list[str] = []  # the first row
+        self.last: list[str] = []  # the last row so far
+        self._n_rows = self._first_unsorted = 0
+        self._ranks: dict[int, tuple[int, int, NDArray[np.int64]]] = {}
+
+    def add(self, columns: Sequence[BlockColumn], block: Sequence[Codes]) -> None:
+        """Look at the next rows."""
+        first = [column.texts[codes[0]] for column, codes in zip(columns, block, strict=True)]
+        if not self._first_unsorted:
+            if first < self.last:
+                self._first_unsorted = self._n_rows + 1
+            else:
+                self._compare(columns, block)
+        self.first = self.first or first
+        self.last = [column.texts[codes[-1]] for column, codes in zip(columns, block, strict=True)]
+        self._n_rows += len(block[0])
+
+    def violations(self) -> list[Violation]:
+        """Return whether the rows are not sorted."""
+        if not self._first_unsorted:
+            return []
+        return [Violation("order", "the rows are not sorted by their cells", self._first_unsorted)]
+
+    def _compare(self, columns: Sequence[BlockColumn], block: Sequence[Codes]) -> None:
+        equal = np.arange(len(block[0]) - 1)  # neighbours that are equal so far
+        unsorted: list[int] = []
+        for i, (column, codes) in enumerate(zip(columns, block, strict=True)):
+            if not len(equal):
+                break
+            before, after = codes[equal], codes[equal + 1]
+            differ = before != after
+            at = equal[differ]
+            if len(at):
+                ranks = self._ranks_of(i, column, np.concatenate([before[differ], after[differ]]))
+                falls = ranks[: len(at)] > ranks[len(at) :]
+                unsorted += at[falls][:1].tolist()
+            equal = equal[~differ]
+        if unsorted:
+            self._first_unsorted = self._n_rows + min(unsorted) + 2
+
+    def _ranks_of(self, i: int, column: BlockColumn, codes: Codes) -> NDArray[np.int64]:
+        """Return numbers that compare like the texts behind codes."""
+        n_texts = len(column.texts)
+        if n_texts <= MOST_RANKED:
+            known = self._ranks.get(i)
+            if known is None or known[:2] != (column.epoch, n_texts):
+                known = self._ranks[i] = column.epoch, n_texts, _rank(column.texts)
+            return known[2][codes]
+        distinct, places = np.unique(codes, return_inverse=True)
+        return _rank([column.texts[code] for code in distinct.tolist()])[places]
+
+
+def _rank(texts: Sequence[str]) -> NDArray[np.int64]:
+    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
+    ranks = np.empty(len(texts), dtype=np.int64)
+    ranks[order] = np.arange(len(texts))
+    return ranks

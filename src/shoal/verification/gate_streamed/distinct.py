@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.schema import Dialect
-from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks
-from shoal.verification.gate_streamed.tallies import RowOrder
+from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks, RowOrder
 from shoal.verification.matching.packing import pack
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import (

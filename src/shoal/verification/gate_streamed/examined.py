@@ -7,6 +7,7 @@ cells and on the groups.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from numpy.typing import NDArray
 
 from shoal.schema import Role, Schema
 from shoal.verification.cells import Cells, normalise
-from shoal.verification.gate_streamed.blocks import BlockColumn
+from shoal.verification.gate_streamed.blocks import BlockColumn, RowOrder
 from shoal.verification.gate_streamed.centers import CENTERS, KINDS, CenterTally, group_keys
 from shoal.verification.gate_streamed.keys import EMPTY, Bag, Keys, TextKeys, add_rows, row_keys, total_keys
 from shoal.verification.gate_streamed.laid import LaidBlocks
 from shoal.verification.gate_streamed.source import SourceTally
 from shoal.verification.gate_streamed.stated import Dealt, Feed, Listed, Texts, whole
-from shoal.verification.gate_streamed.tallies import GroupCounts, GroupTally, RowOrder
+from shoal.verification.gate_streamed.tallies import FiledRuns, GroupCounts, GroupTally
 from shoal.verification.matching.people import person_of
 from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.models.limits import LimitedCells, limit_violations
@@ -53,7 +54,8 @@ class Examined:
         goal: What the release must meet besides k.
         source: What was found in the source, if it was read before.
         center: "mean" or "median" if the cells are the centres of groups, which are compared with the source.
-        folder: Where pairs of groups and people go if they are many; by default they are kept, and can be listed.
+        folder: Where counts go that are many: people and, with centres, values by group; by default they are kept, and
+            can be listed.
         population: The text of the population table by column name, if a model counts it.
 
     Attributes:
@@ -119,7 +121,8 @@ class Examined:
             for column in schema.qi:
                 ladder, mark = self._ladders.get(column.name, {}), source.spread_mark(column)
                 counts, known = source.counts[column.name], whole(stated[column.name])[:]
-                self._centers[column.name] = CenterTally(column, schema, counts, known, center, mark, ladder)
+                counter = partial(FiledRuns, folder, len(KINDS) * len(schema.qi))
+                self._centers[column.name] = CenterTally(column, schema, counts, known, center, mark, ladder, counter)
 
     @property
     def groups(self) -> GroupTally:

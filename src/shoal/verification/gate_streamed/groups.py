@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -85,10 +85,10 @@ def examine_groups(
         population: The population, if a model counts it.
     """
     checks = ModelChecks.of_goal(goal, schema)
-    if checks.needs_population:
-        counts = _by_cells(list(counts), len(checks.columns))
+    n_columns = len(checks.columns)
     groups: Counter[Group] = Counter()
     people: dict[Group, set[str]] = {}
+    cells_of: dict[Group, dict[int, str]] = {}
     absent = frozenset(map(normalise, schema.missing))
     for group, column, cell, rows in counts:
         if column == SIZE:
@@ -97,6 +97,8 @@ def examine_groups(
             people.setdefault(group, set()).add(person_of(cell, absent))
         elif column == OWN_K:
             checks.ask([(group, cell)])
+        elif column >= n_columns:  # with a population, quasi-identifiers follow
+            cells_of.setdefault(group, {})[column] = cell
         else:
             checks.add(checks.columns[column], group, cell, rows)
     sizes: Mapping[Group, int] = groups
@@ -104,7 +106,9 @@ def examine_groups(
         sizes = {group: len(people.get(group, ())) for group in groups}
     small = sum(size < k for size in sizes.values())
     cells = quasi_identifier_cells(schema, goal.get("labels") or {})
-    failing = {title: len(found) for title, found in checks.failing(groups, sizes, cells, population, table) if found}
+    shown = {group: tuple(own[column] for column in sorted(own)) for group, own in cells_of.items()}
+    found = checks.failing(groups, sizes, cells, population, table, shown)
+    failing = {title: len(own) for title, own in found if own}
     smallest = min(groups.values(), default=0)
     return GroupFacts(len(groups), smallest, small, min(sizes.values(), default=0), failing)
 
@@ -182,18 +186,6 @@ def _centers(
     mark, ladder = spread_mark(column, schema, layout.decimal), (goal.get("ladders") or {}).get(column.name, {})
     assert layout.center is not None
     return CenterTally(column, schema, in_source, made, layout.center, mark, ladder)
-
-
-def _by_cells(counts: Sequence[GroupCount], n_columns: int) -> Iterator[GroupCount]:
-    """Yield counts of groups that are known by the cells that they show; n_columns: the number of sensitive columns."""
-    shown: dict[Group, dict[int, str]] = {}
-    for each in counts:
-        if each.column >= n_columns:
-            shown.setdefault(each.group, {})[each.column] = each.cell
-    names = {group: tuple(cells[column] for column in sorted(cells)) for group, cells in shown.items()}
-    for each in counts:
-        if each.column < n_columns:
-            yield each._replace(group=names[each.group])
 
 
 def group_violations(groups: Sequence[GroupFacts], k: int) -> list[Violation]:

@@ -1,4 +1,4 @@
-"""What is counted while the rows of a file pass by: their order, and their groups."""
+"""What is counted in the groups of a file while its rows pass by."""
 
 from __future__ import annotations
 
@@ -16,81 +16,17 @@ from shoal.verification.gate_streamed.blocks import BlockColumn
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.verdict import Group, Violation, small_groups_violation
 
-__all__ = ["OWN_K", "PERSON", "SIZE", "GroupCounts", "GroupTally", "PairCounter", "RowOrder", "RunCounter", "Runs"]
+__all__ = ["OWN_K", "PERSON", "SIZE", "FiledRuns", "GroupCounts", "GroupTally", "RunCounter", "Runs"]
 
 # In place of a column: the rows of a group, those of one of its people, or those that ask for a k of their own.
 SIZE, PERSON, OWN_K = -1, -2, -3
 
 LEAST_PENDING = 1_000_000  # runs of rows that are merged at once
-MOST_PAIRS = 4_000_000  # pairs of a group and a person that are kept in memory
-FILE_BITS = 6  # of the key of a group, which choose one of 64 files
-MOST_RANKED = 50_000  # distinct cells of a column that are sorted whenever a block brings new ones
+MOST_RUNS = 4_000_000  # runs that counters keep in memory if they may go to files
+PART_BITS = 6  # of the key of a group, which choose one of 64 parts of a file
 
 Codes = NDArray[np.int32]
 Keys = NDArray[np.uint64]
-
-
-class RowOrder:
-    """Whether the rows of a file are sorted by their cells, the first column first."""
-
-    def __init__(self) -> None:
-        self.first: list[str] = []  # the first row
-        self.last: list[str] = []  # the last row so far
-        self._n_rows = self._first_unsorted = 0
-        self._ranks: dict[int, tuple[int, int, NDArray[np.int64]]] = {}
-
-    def add(self, columns: Sequence[BlockColumn], block: Sequence[Codes]) -> None:
-        """Look at the next rows."""
-        first = [column.texts[codes[0]] for column, codes in zip(columns, block, strict=True)]
-        if not self._first_unsorted:
-            if first < self.last:
-                self._first_unsorted = self._n_rows + 1
-            else:
-                self._compare(columns, block)
-        self.first = self.first or first
-        self.last = [column.texts[codes[-1]] for column, codes in zip(columns, block, strict=True)]
-        self._n_rows += len(block[0])
-
-    def violations(self) -> list[Violation]:
-        """Return whether the rows are not sorted."""
-        if not self._first_unsorted:
-            return []
-        return [Violation("order", "the rows are not sorted by their cells", self._first_unsorted)]
-
-    def _compare(self, columns: Sequence[BlockColumn], block: Sequence[Codes]) -> None:
-        equal = np.arange(len(block[0]) - 1)  # neighbours that are equal so far
-        unsorted: list[int] = []
-        for i, (column, codes) in enumerate(zip(columns, block, strict=True)):
-            if not len(equal):
-                break
-            before, after = codes[equal], codes[equal + 1]
-            differ = before != after
-            at = equal[differ]
-            if len(at):
-                ranks = self._ranks_of(i, column, np.concatenate([before[differ], after[differ]]))
-                falls = ranks[: len(at)] > ranks[len(at) :]
-                unsorted += at[falls][:1].tolist()
-            equal = equal[~differ]
-        if unsorted:
-            self._first_unsorted = self._n_rows + min(unsorted) + 2
-
-    def _ranks_of(self, i: int, column: BlockColumn, codes: Codes) -> NDArray[np.int64]:
-        """Return numbers that compare like the texts behind codes."""
-        n_texts = len(column.texts)
-        if n_texts <= MOST_RANKED:
-            known = self._ranks.get(i)
-            if known is None or known[:2] != (column.epoch, n_texts):
-                known = self._ranks[i] = column.epoch, n_texts, _rank(column.texts)
-            return known[2][codes]
-        distinct, places = np.unique(codes, return_inverse=True)
-        return _rank([column.texts[code] for code in distinct.tolist()])[places]
-
-
-def _rank(texts: Sequence[str]) -> NDArray[np.int64]:
-    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
-    ranks = np.empty(len(texts), dtype=np.int64)
-    ranks[order] = np.arange(len(texts))
-    return ranks
 
 
 class Runs(NamedTuple):
@@ -100,6 +36,15 @@ class Runs(NamedTuple):
     codes: NDArray[np.int64]
     rows: NDArray[np.int64]
     first: NDArray[np.int64]
+
+    def parts(self) -> tuple[list[int], list[int]]:
+        """Return where parts begin and end that differ in the first bits of their groups; runs are sorted by group."""
+        ends = np.searchsorted(self.keys[0] >> np.uint64(64 - PART_BITS), np.arange(1 << PART_BITS), side="right")
+        return [0, *ends[:-1].tolist()], ends.tolist()
+
+    def section(self, start: int, end: int) -> Runs:
+        """Return some runs that follow each other."""
+        return Runs(self.keys[:, start:end], *(each[start:end] for each in self[1:]))
 
 
 class RunCounter:
@@ -120,10 +65,10 @@ class RunCounter:
         if self._n_pending > max(LEAST_PENDING, self._n_merged):
             self.merged()
 
-    def take(self, keys: Keys, codes: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-        """Add counts whose rows have no numbers."""
-        self._parts.append(Runs(keys, codes, rows, np.zeros(len(codes), dtype=np.int64)))
-        self._n_pending += len(codes)
+    def take(self, runs: Runs) -> None:
+        """Add counts."""
+        self._parts.append(runs)
+        self._n_pending += len(runs.codes)
 
     @property
     def size(self) -> int:
@@ -156,52 +101,62 @@ class RunCounter:
         return self._parts[0]
 
 
-class PairCounter:
-    """Distinct pairs of a group and a person, in nameless files once they are many.
+class FiledRuns:
+    """Counts rows by group and code; in a nameless file, by the first bits of the group, once the runs are many.
 
     Args:
-        folder: Where the files are.
+        folder: Where the file is; None to keep all runs, which can then be listed.
+        share: How many such counters share the memory for runs.
     """
 
-    def __init__(self, folder: str) -> None:
-        self._folder, self._kept, self._files = folder, RunCounter(), list[IO[bytes]]()
+    def __init__(self, folder: str | None = None, share: int = 1) -> None:
+        self._folder, self._most = folder, MOST_RUNS // share
+        self._kept = RunCounter()
+        self._file: IO[bytes] | None = None
+        self._pieces: list[list[tuple[int, int]]] = [[] for _ in range(1 << PART_BITS)]  # by part, places and sizes
 
     def add(self, keys: Keys, codes: NDArray[np.int64], first: int) -> None:
-        """Add the pairs of some rows; first: the number of the first of them."""
+        """Count some rows; first: the number of the first of them."""
         self._kept.add(keys, codes, first)
-        if self._kept.size > MOST_PAIRS:
-            self._store()
+        if self._folder is not None and self._kept.size > self._most:
+            self._store(self._folder)
 
-    def group_keys(self) -> Iterator[Keys]:
-        """Yield the key of the group of every pair; all pairs of a group are in one part."""
-        if not self._files:
-            yield self._kept.merged().keys
+    def take(self, runs: Runs) -> None:
+        """Add counts."""
+        self._kept.take(runs)
+
+    def listed(self) -> Runs:
+        """Return the counts, sorted by group and code."""
+        assert self._file is None
+        return self._kept.merged()
+
+    def parts(self) -> Iterator[Runs]:
+        """Yield the counts, sorted by group and code, in parts that have the same groups for every such counter."""
+        if self._folder is None or self._file is None:
+            runs = self._kept.merged()
+            yield from map(runs.section, *runs.parts())
             return
-        self._store()
-        for file in self._files:
-            file.seek(0)
-            pairs = np.frombuffer(file.read(), dtype=np.uint64).reshape(-1, 3)
+        self._store(self._folder)
+        for pieces in self._pieces:
             found = RunCounter()
-            found.add(np.ascontiguousarray(pairs[:, :2].T), pairs[:, 2].view(np.int64), 0)
-            yield found.merged().keys
+            for place, size in pieces:
+                self._file.seek(place)
+                first, second, *others = np.frombuffer(self._file.read(size), dtype=np.uint64).reshape(5, -1)
+                found.take(Runs(np.stack([first, second]), *(each.view(np.int64) for each in others)))
+            yield found.merged()
 
-    def _store(self) -> None:
-        """Append the pairs to files, by the first bits of their group."""
-        if not self._files:
-            self._files = [tempfile.TemporaryFile(dir=self._folder) for _ in range(1 << FILE_BITS)]  # noqa: SIM115
-            weakref.finalize(self, _close, self._files)
-        keys, codes, *_ = self._kept.merged()  # sorted by group
-        pairs = np.column_stack([keys[0], keys[1], codes.view(np.uint64)])
-        ends = np.searchsorted(keys[0] >> np.uint64(64 - FILE_BITS), np.arange(len(self._files)), side="right")
-        for file, own in zip(self._files, np.split(pairs, ends[:-1]), strict=True):
-            file.seek(0, os.SEEK_END)
-            file.write(own.tobytes())
+    def _store(self, folder: str) -> None:
+        """Append the runs to the file, those of each part together."""
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+            weakref.finalize(self, self._file.close)
+        place = self._file.seek(0, os.SEEK_END)
+        runs = self._kept.merged()  # sorted by group
+        columns = np.stack([*runs.keys, *(each.view(np.uint64) for each in (runs.codes, runs.rows, runs.first))])
+        for pieces, start, end in zip(self._pieces, *runs.parts(), strict=True):
+            pieces.append((place, self._file.write(columns[:, start:end].tobytes())))
+            place += pieces[-1][1]
         self._kept = RunCounter()
-
-
-def _close(files: Sequence[IO[bytes]]) -> None:
-    for file in files:
-        file.close()
 
 
 class GroupCounts(NamedTuple):
@@ -255,7 +210,7 @@ class GroupTally:
         self.counted = [*checks.columns, *(cells if population is not None else ())]
         self._checks, self._cells, self._population = checks, cells, population
         self._rows, self._asked = RunCounter(), RunCounter()
-        self._people: RunCounter | PairCounter = RunCounter() if folder is None else PairCounter(folder)
+        self._people = FiledRuns(folder)
         self._values = {name: RunCounter() for name in self.counted}
         self._texts: dict[str, dict[str, int]] = {name: {} for name in self.counted}
         self._ks: dict[str, int] = {}
@@ -300,10 +255,9 @@ class GroupTally:
 
     def listed(self, people: list[str]) -> list[GroupCounts]:
         """Return what was counted; people: the person behind each number."""
-        assert isinstance(self._people, RunCounter)
-        counted = [(SIZE, [""], self._rows), (PERSON, people, self._people), (OWN_K, list(self._ks), self._asked)]
-        counted += [(i, list(self._texts[name]), self._values[name]) for i, name in enumerate(self.counted)]
-        found = [(column, cells, counter.merged()) for column, cells, counter in counted]
+        found = [(SIZE, [""], self._rows.merged()), (PERSON, people, self._people.listed())]
+        found.append((OWN_K, list(self._ks), self._asked.merged()))
+        found += [(i, list(self._texts[name]), self._values[name].merged()) for i, name in enumerate(self.counted)]
         return [GroupCounts(column, own.keys, cells, own.codes, own.rows) for column, cells, own in found]
 
     def sizes(self) -> NDArray[np.int64]:
@@ -312,8 +266,7 @@ class GroupTally:
         if not self.counts_people:
             return groups.rows
         sizes = np.zeros(len(groups.rows), dtype=np.int64)
-        pairs = self._people
-        for keys in pairs.group_keys() if isinstance(pairs, PairCounter) else [pairs.merged().keys]:
+        for keys in (part.keys for part in self._people.parts()):
             if keys.shape[1]:
                 first = np.searchsorted(groups.keys[0], keys[0].min())
                 last = np.searchsorted(groups.keys[0], keys[0].max(), side="right")

@@ -201,6 +201,7 @@ class ModelChecks:
         cells: Mapping[str, Cells],
         population: CodedTable | Mapping[str, Sequence[str]] | None = None,
         table: TableCounts | None = None,
+        shown: Mapping[Group, Group] | None = None,
     ) -> list[tuple[str, list[Group]]]:
         """Return each model with the groups that fail it; see `violations`.
 
@@ -210,6 +211,7 @@ class ModelChecks:
             cells: How to read each quasi-identifier.
             population: The population.
             table: What was counted over all groups; None if these groups are all.
+            shown: The cells that each group shows; None if it is known by them.
         """
         small = [group for group, largest_k in self._largest_k.items() if sizes[group] < largest_k]
         failing_groups = [("each row's own k", small)]
@@ -217,7 +219,9 @@ class ModelChecks:
         if self.needs_population:
             if population is None:
                 raise UsageError(f"a model counts the population. Use {setting('population')} to give its table.")
-            fitting = count_fitting(list(rows), cells, population)
+            names = {group: group for group in rows} if shown is None else shown
+            covered = count_fitting(list(dict.fromkeys(names.values())), cells, population)
+            fitting = {group: covered[names[group]] for group in rows}
         values = {name: self.values_of(name, table) for name in self.columns}
         for spec in self._models:
             if spec["name"] not in SIZE_MODELS:

@@ -23,7 +23,6 @@ from shoal.errors import InfeasibleError
 from shoal.methods.sections import Tree, cut_by
 from shoal.methods.shoaling.grouping import no_groups
 from shoal.metrics.association import Pairs
-from shoal.release.counted_tables.centered import most_pairs
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.duck.groups import DuckFound
 from shoal.release.counted_tables.duck.sections import DuckSection, leaves_of
@@ -201,9 +200,7 @@ class DuckSearcher:
         """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
         session, packing = self._engine.session, self._packing
         n_cells = sum(len(codes) for _, codes in self._counted[0].values())
-        n_rows, n_groups = search.whole.n_rows, min(self._n_units, search.whole.n_rows // search.plan.k)
-        n_pairs = most_pairs(packing.n_keys, n_rows, self._n_units, n_groups) if search.center else 0
-        self._engine.check_sections(n_cells, n_groups, n_pairs)
+        self._engine.check_sections(n_cells, min(self._n_units, search.whole.n_rows // search.plan.k))
         for movement in search.moves:
             movement.prepare()
         whole = DuckSection(session, packing, search.plan, "section", self._n_units, count())
@@ -237,7 +234,7 @@ class DuckSearcher:
         import polars as pl
 
         session, numbers = self._engine.session, count()
-        if search.by_units or search.by_population or search.leaving is not None:
+        if search.joins_failing:
             tree = tree.whole_where(lambda section: search.fails(*_Units.of(section.fetch(), self._packing)))
 
         def kept(outcome: Outcome) -> Path | InfeasibleError:

@@ -121,6 +121,11 @@ class SectionSearch:
         return any(model.basis is Basis.POPULATION for model in self.models)
 
     @property
+    def joins_failing(self) -> bool:
+        """Whether some sections may be joined before the search, because no grouping of one can pass the models."""
+        return self.by_units or self.by_population or self.leaving is not None
+
+    @property
     def row_by_row(self) -> bool:
         """Whether the rows of a section are searched one by one."""
         return self.by_units or self.by_population or bool(self.run.limits)
