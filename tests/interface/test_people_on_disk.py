@@ -94,8 +94,13 @@ def test_release_has_the_bytes_of_memory(
     assert searched[0] == searched[1] > 2
 
 
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"cells": "center", "spread": True, "recode": {"height": "bottom:5%,top:90%"}}],
+    ids=["ranges", "centres and outliers"],
+)
 def test_no_stage_has_all_people_in_memory(
-    searched: list[int], heights: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    more: dict[str, Any], searched: list[int], heights: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What Python fetches from DuckDB or gives it is a section, or has a row for each cell or group."""
     table = mixed_table(500).with_columns(pl.col("height").str.slice(0, 3), pl.col("born").str.slice(0, 4))
@@ -104,7 +109,7 @@ def test_no_stage_has_all_people_in_memory(
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 5_000)
     monkeypatch.setattr(numbering, "MOST_TEXTS", 200)
     monkeypatch.setattr(notes, "SAMPLE_ROWS", 100)  # rows that are looked at for revealing columns
-    written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED | {"person": "who"}, engine="duckdb")
+    written(tmp_path / "source.csv", tmp_path / "out.csv", MIXED | {"person": "who"} | more, engine="duckdb")
     most_cells = sum(table[name].n_unique() for name in MIXED["qi"])
     assert searched[0] >= 500 / LARGEST
     assert max(heights) <= max(most_cells, 500 // MIXED["k"]) < table["who"].n_unique()

@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import shoal
 from shoal.errors import InputError, VerificationError
 from shoal.methods import sections
 from shoal.release.counted_tables import pushdown
+from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.counted_tables.outliers import Outliers, find_outliers
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources import dealing, numbering
@@ -119,6 +121,19 @@ def test_gate_recodes_the_source_itself(
     with pytest.raises(VerificationError, match=words):
         made(path, tmp_path / "out.csv", engine="duckdb", **(given | {"recode": {"number": "top:90%"}}))
     assert {each.name for each in tmp_path.iterdir()} == {"source.csv"}
+
+
+def test_gate_counts_people_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C02: a maker that believes that one value is that of many people publishes nothing."""
+    path, of_ten_rows = tmp_path / "source.csv", pl.Series([str(i // 10) for i in range(300)])
+    write_csv(odd_table(4, 300).with_columns(number=of_ten_rows, who=of_ten_rows), path)
+    options: dict[str, Any] = {"recode": {"number": "top:90%"}, "person": "who", "drop": ["name", "own k"]}
+    expected = made(path, tmp_path / "out.csv", **options)
+    assert made(path, tmp_path / "out.csv", engine="duckdb", **options)[:2] == expected[:2]
+    monkeypatch.setattr(DuckSearcher, "count_holders", lambda *asked: 10**6)
+    with pytest.raises(VerificationError, match="states another bound"):
+        made(path, tmp_path / "wrong.csv", engine="duckdb", **options)
+    assert not (tmp_path / "wrong.csv").exists()
 
 
 def test_cells_that_are_not_of_their_kind_are_refused_without_a_row(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from shoal.settings.keywords import settings_from
 from shoal.spark import cells, folder
 from shoal.spark.engine import open_source, write_release
 from shoal.spark.parts import write_parts
+from shoal.spark.search.searcher import SparkSearcher
 from shoal.tables.csv import read_csv
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.base import Dealing
@@ -141,6 +142,17 @@ def test_changed_part_fails_the_gate(source: Path, spark: Any, tmp_path: Path, m
     assert {path.name for path in tmp_path.iterdir()} == {"source.csv"}
 
 
+def test_gate_counts_people_itself(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executors count the people who share a bound once more; one that they do not share is found (C02)."""
+    of_ten_rows = pl.Series([str(i // 10) for i in range(100)])
+    write_csv(odd_table(4, 100).with_columns(number=of_ten_rows, who=of_ten_rows), tmp_path / "source.csv")
+    monkeypatch.setattr(SparkSearcher, "count_holders", lambda *asked: 10**6)
+    given: dict[str, Any] = {"recode": {"number": "top:90%"}, "person": "who", "drop": ["name", "own k"]}
+    with pytest.raises(VerificationError, match="states another bound"):
+        on_spark(spark, f"{tmp_path}/source.csv", f"{tmp_path}/parts.csv/", **given)
+    assert {path.name for path in tmp_path.iterdir()} == {"source.csv"}
+
+
 def few_values(n_rows: int) -> pl.DataFrame:
     """Columns of few values, which nearly every row combines in its own way, and people of two rows."""
     draw = random.Random(n_rows)
@@ -200,7 +212,7 @@ def test_tables_of_any_tool_are_examined_on_executors(source: Path, spark: Any, 
 
 
 REFUSED: dict[str, dict[str, Any]] = {
-    "shares beside people": {"recode": {"Age": "top:90%"}, "person": "who", "drop": ["name", "own k"]},
+    "a method that groups rows": {"method": "mnqia", "effort": None},
 }
 
 

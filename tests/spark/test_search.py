@@ -91,7 +91,12 @@ def test_executors_search_under_models(given: dict[str, Any], source: Path, spar
 
 
 BESIDE_PEOPLE: dict[str, dict[str, Any]] = {
-    "centres": {"cells": "center", "spread": True, "suppression_limit": 0.05},
+    "centres, bounds that enough people share": {
+        "cells": "center",
+        "spread": True,
+        "suppression_limit": 0.05,
+        "recode": {"Age": "bottom:30%", "number": "bottom:5%,top:90%"},
+    },
     # The cells of some parts of cuts cover too few rows.
     "mondrian, a population": {
         "method": "mondrian",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +18,18 @@ from shoal.tables.table import Factor, RankedTable, Table, factorize
 from shoal.tables.values.forms import find_form, parse_texts
 from shoal.tables.values.people import person_codes
 
-__all__ = ["code_outliers", "recode_cells"]
+__all__ = ["Holders", "code_outliers", "least_own_k", "recode_cells"]
 
-Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
+Flags = NDArray[np.bool_]
+Holders = Callable[[str, Flags], int]  # counts the people who have one of some distinct cells of a column
 
 LABELS = ("other", "other values")
 PERIODS = ("day", "month", "quarter", "year", "decade", "century")  # to which a date is rounded
 
 
-def code_outliers(table: Table, schema: Schema, k: int) -> tuple[Table, Schema, list[Note]]:
+def code_outliers(
+    table: Table, schema: Schema, k: int, holders: Holders | None = None
+) -> tuple[Table, Schema, list[Note]]:
     """Recode the outliers of a table.
 
     Missing values stay as they are and do not count. All bounds of a column come from its original values. The bound of
@@ -37,6 +41,7 @@ def code_outliers(table: Table, schema: Schema, k: int) -> tuple[Table, Schema, 
         table: The table.
         schema: Its columns, some of them with codings.
         k: How many rows or people must share the bound of a share.
+        holders: Counts people; by default those of the table, if it has a column of them.
 
     Returns:
         The table and the schema, with the bounds and labels that were used, and what the user should know.
@@ -48,13 +53,15 @@ def code_outliers(table: Table, schema: Schema, k: int) -> tuple[Table, Schema, 
     if not any(column.codings for column in schema.columns):
         return table, schema, []
     columns, coded, notes = [], dict[str, list[str]](), []
-    least = max(k, _least_own_k(table, schema))
+    least = max(k, *(least_own_k(table.factor(name).texts.to_list()) for name in schema.names(Role.PERSONAL_K)), 0)
+    holders = holders or _holders_in(table, schema)
     has_semicolons = table.dialect is not None and table.dialect.delimiter == ";"
     for column in schema.columns:
         if column.codings:
             distinct = Distinct.of(table, column.name)
             column = _with_form(column, distinct, schema.missing, commas=has_semicolons)
-            coding = _Column(column, distinct, schema.missing, _people(table, schema, column.name), least)
+            of_cells = holders and partial(holders, column.name)
+            coding = _Column(column, distinct, schema.missing, of_cells, least)
             column, texts = coding.coded()
             coded[column.name] = texts
             changed = np.array([a != b for a, b in zip(texts, distinct.texts.to_list(), strict=True)], dtype=bool)
@@ -94,20 +101,20 @@ def _note(column: Column, coding: Coding) -> Note:
     return Note(f"column {column.name!r}", coding.words if coding.text else "no value is rare, so none was recoded")
 
 
-def _least_own_k(table: Table, schema: Schema) -> int:
-    """Return the least k that a row asks for, 0 if some row asks for none."""
-    for name in schema.names(Role.PERSONAL_K):
-        texts = [values.normalise(text) for text in table.factor(name).texts.to_list()]
-        return min((int(text) if text.isascii() and text.isdecimal() else 0 for text in texts), default=0)
-    return 0
+def least_own_k(cells: Iterable[str]) -> int:
+    """Return the least k that a row asks for, 0 if some row asks for none; cells: those of the column of personal k."""
+    normal = map(values.normalise, cells)
+    return min((int(text) if text.isascii() and text.isdecimal() else 0 for text in normal), default=0)
 
 
-def _people(table: Table, schema: Schema, name: str) -> Pairs | None:
-    """Return the distinct cell and the person of each row; None if rows are counted."""
-    for person in schema.names(Role.PERSON):
-        ids = table.factor(person)
-        return table.factor(name).ranks, person_codes(ids.texts, schema.missing)[ids.ranks]
-    return None
+def _holders_in(table: Table, schema: Schema) -> Holders | None:
+    """Return what counts the people of a table; None if rows are counted."""
+    persons = schema.names(Role.PERSON)
+    if not persons:
+        return None
+    ids = table.factor(persons[0])
+    people = person_codes(ids.texts, schema.missing)[ids.ranks]
+    return lambda name, cells: len(np.unique(people[cells[table.factor(name).ranks]]))
 
 
 @dataclass(frozen=True)
@@ -118,14 +125,14 @@ class _Column:
         column: The column.
         distinct: Its distinct cells.
         missing: The texts that mean a missing value.
-        people: The distinct cell and the person of each row; None if rows are counted.
+        holders: Counts the people who have one of some distinct cells; None if rows are counted.
         k: How many must share the bound of a share.
     """
 
     column: Column
     distinct: Distinct
     missing: tuple[str, ...]
-    people: Pairs | None
+    holders: Callable[[Flags], int] | None
     k: int
 
     @property
@@ -215,7 +222,7 @@ class _Column:
         rank = -(-total * coding.share.numerator // coding.share.denominator)  # rounded up
         at = int(np.searchsorted(np.cumsum(rows), max(rank, 1)))
         measured = np.array([float(number) for number in in_order])
-        if self._holders(codes, np.arange(len(in_order)) == at) >= self.k:
+        if self._is_shared(codes, np.arange(len(in_order)) == at):
             return texts[at]
         column, scale = replace(self.column, kind=kind, grid=""), self._scale(kind, texts, measured)
         upper = coding.form == "bottom"
@@ -224,7 +231,7 @@ class _Column:
             points = scale.above(scale.units, step) if upper else scale.below(scale.units, step)
             text = scale.text(int(points[at]), upper=upper)
             is_written = not parse_texts(column, kind, [text])[1]
-            if is_written and (self._holders(codes, points == points[at]) >= self.k or step == steps[-1]):
+            if is_written and (step == steps[-1] or self._is_shared(codes, points == points[at])):
                 return text
         return texts[at]
 
@@ -234,13 +241,11 @@ class _Column:
             DateScale.of(column, texts, measured) if kind is Kind.DATE else NumberScale.of(column, texts, measured, "1")
         )
 
-    def _holders(self, codes: NDArray[np.int32], chosen: NDArray[np.bool_]) -> int:
-        """Count the rows, or people, that have one of the chosen values; codes: the value of each distinct cell."""
+    def _is_shared(self, codes: NDArray[np.int32], chosen: Flags) -> bool:
+        """Say whether enough rows, or people, have one of the chosen values; codes: the value of each distinct cell."""
         cells = np.append(chosen, False)[codes]
-        if self.people is None:
-            return int(self.distinct.counts[cells].sum())
-        of_rows, people = self.people
-        return len(np.unique(people[cells[of_rows]]))
+        n_rows = int(self.distinct.counts[cells].sum())
+        return n_rows >= self.k and (self.holders is None or self.holders(cells) >= self.k)
 
 
 def free_label(taken: set[str]) -> str:

@@ -24,7 +24,7 @@ from shoal.verification import Claimed, Goal, Layout, SourceTable, Verdict, Viol
 from shoal.verification.gate_streamed import parts as examiner
 from shoal.verification.gate_streamed.centers import CENTERS
 from shoal.verification.gate_streamed.groups import CenterFacts, center_violations, examine_centers, group_violations
-from shoal.verification.gate_streamed.outliers import Recoded, coded_names, recode_counted
+from shoal.verification.gate_streamed.outliers import CellSets, Recoded, coded_names, holders_in, recode_counted
 from shoal.verification.gate_streamed.parts import GroupCount, GroupFacts, PartFacts, SourceFacts
 from shoal.verification.gate_streamed.tallies import PERSON, SIZE, GroupCounts
 from shoal.verification.models.checks import ModelChecks, TableCounts
@@ -268,10 +268,36 @@ def _count_source(spark: SparkSession, cells: Cells, names: Sequence[str]) -> li
 
 
 def _find_recoded(spark: SparkSession, cells: Cells, asked: Asked) -> tuple[Recoded, list[Violation]]:
-    """Have the verifier count the columns with outliers, and recode these as it sees fit; no share counts people."""
-    coded = [column.name for column in asked.schema.columns if column.codings]
-    rows = [Counter({(cell, ""): n for cell, n in own.items()}) for own in _count_source(spark, cells, coded)]
-    return recode_counted(asked.schema, asked.k, rows)
+    """Have the verifier count the columns with outliers, and the people of sets of cells; it recodes as it sees fit."""
+    schema = asked.schema
+
+    def count(sets: Sequence[CellSets]) -> list[list[int]]:
+        return _count_holders(spark, cells, schema, sets)
+
+    return recode_counted(schema, asked.k, _count_source(spark, cells, coded_names(schema)), count)
+
+
+def _count_holders(spark: SparkSession, cells: Cells, schema: Schema, sets: Sequence[CellSets]) -> list[list[int]]:
+    """Have the verifier read who has the cells of sets; return the people of each, whom Spark counts."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    names = [*(own.column for own in sets), *schema.names(Role.PERSON)]
+
+    def examine(table: SourceTable) -> Iterator[Any]:
+        import polars as pl
+
+        for place, people, codes, bits in holders_in(schema, sets, table.blocks(names)):
+            distinct, own = np.unique(codes, return_inverse=True)
+            persons = pl.Series([people.texts[code] for code in distinct.tolist()], dtype=pl.String).gather(own)
+            frame = pl.DataFrame({"person": persons, "bits": bits}).unique()
+            yield from batches([frame.select(pl.lit(place, pl.Int32).alias("place"), "person", "bits")])
+
+    held = _read_source(spark, cells, names, examine, "place int, person string, bits bigint")
+    by_person = held.groupBy("place", "person").agg(F.bit_or("bits").alias("bits"))
+    n_sets = [len(own.keys) for own in sets]
+    sums = [F.sum(F.shiftright("bits", bit).bitwiseAND(F.lit(1))).alias(f"n{bit}") for bit in range(max(n_sets))]
+    counts = {place: n for place, *n in polars_of(by_person.groupBy("place").agg(*sums)).iter_rows()}
+    return [counts.get(place, [0] * n)[:n] for place, n in enumerate(n_sets)]
 
 
 def _examine_source(

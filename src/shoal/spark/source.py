@@ -56,7 +56,6 @@ class SparkSource(SparkSearcher):
     """Files or a Spark frame; see `Source` for the methods."""
 
     in_memory = False
-    counts_by_person = False
     lays_out = LAYOUTS - {"keep_order"}
 
     def __init__(self, spark: SparkSession, data: Any, options: dict[str, Any] | None = None) -> None:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from tempfile import TemporaryDirectory
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from shoal.encoding.outliers import code_outliers, free_label
 from shoal.errors import UsageError
 from shoal.schema import Role, Schema, parse_codings
 from shoal.tables.table import Table, from_frame
+from shoal.verification.gate_streamed import outliers, tallies
+from shoal.verification.gate_streamed.blocks import BlockColumn
+from shoal.verification.gate_streamed.outliers import Recoded, find_recoded
 from shoal.verification.matching.outliers import recode_source
+from shoal.verification.matching.people import with_people
 from shoal.verification.reading.coded import code_columns
+from shoal.verification.verdict import Violation
 
 
 def coded(texts: list[str], coding: str, k: int = 2, **facts: object) -> tuple[list[str], Schema]:
@@ -112,7 +121,7 @@ def test_bounds_of_shares_are_shared_and_found_again(
     columns = {"x": [str(number) for number in numbers]}
     if people:
         names, roles = ["x", "p"], {Role.QI: ["x"], Role.PERSON: ["p"]}
-        columns["p"] = [str(i % people) for i in range(len(numbers))]
+        columns["p"] = [f"{i % people}{' ' * (i % 2)}" for i in range(len(numbers))]
     schema = Schema.build(names, roles, codings={"x": parse_codings("x", f"{form}:{share}%")})
     table: Table = from_frame(pl.DataFrame(columns))
     after, schema, _ = code_outliers(table, schema, k)
@@ -122,7 +131,28 @@ def test_bounds_of_shares_are_shared_and_found_again(
     ranked = sorted(numbers)
     value = ranked[max(math.ceil(len(numbers) * share / 100), 1) - 1]
     assert bound <= value if form == "top" else bound >= value
-    again, wrong = recode_source(code_columns(columns), schema, k)
+    again, wrong = recode_source(with_people(code_columns(columns), schema), schema, k)
     assert not wrong
     texts = again.column("x")
     assert [texts.texts[code] for code in texts.codes.tolist()] == after.frame["x"].to_list()
+    for most in (1, 62):
+        recoded, wrong = streamed(columns, schema, k, most)
+        assert not wrong
+        assert [recoded["x"].get(text, text) for text in columns["x"]] == after.frame["x"].to_list()
+
+
+def streamed(columns: dict[str, list[str]], schema: Schema, k: int, most: int) -> tuple[Recoded, list[Violation]]:
+    """Recode a table that is read three rows at a time, and asked about so many sets of cells at once."""
+
+    def read(names: Sequence[str]) -> Iterator[list[tuple[BlockColumn, NDArray[np.int32]]]]:
+        known = [BlockColumn() for _ in names]
+        for first in range(0, len(columns["x"]), 3):
+            rows = [columns[name][first : first + 3] for name in names]
+            yield [(column, column.code(own)) for column, own in zip(known, rows, strict=True)]
+            if first % 2:
+                known[0].forget()
+
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        patch.setattr(outliers, "MOST_SETS", most)
+        patch.setattr(tallies, "MOST_RUNS", 2)
+        return find_recoded(schema, k, read, folder)

@@ -21,7 +21,7 @@ from shoal.release.cells.centers import spread_name
 from shoal.release.counted_tables.dealing import works_on_counts
 from shoal.release.counted_tables.duck.revealing import revealing_in
 from shoal.release.counted_tables.in_place import plan_in_place
-from shoal.release.counted_tables.outliers import Outliers, can_recode, find_outliers
+from shoal.release.counted_tables.outliers import Outliers, Recoder, find_outliers
 from shoal.release.counted_tables.targets import twins_in
 from shoal.release.make import anonymize_table
 from shoal.release.preconditions import check_target
@@ -112,7 +112,7 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
     dealer = source.dealer()
     lays_out = frozenset() if dealer is None else dealer.lays_out
     draws = isinstance(source, Drawable) and source.path is not None  # the rows of a file keep their places
-    can = {"deals": dealer is not None, "recodes": can_recode(source, schema), "draws": draws}
+    can = {"deals": dealer is not None, "recodes": isinstance(source, Recoder), "draws": draws}
     if reason := needs_rows(method, models, schema, request, lays_out=lays_out, **can):
         raise UsageError(
             f"{source.place}: {reason}, which needs the rows in memory. Use {setting('engine', 'memory')}, or leave it "

@@ -78,6 +78,9 @@ class UnitSearcher(Protocol):
     def count_lone_rows(self, names: Sequence[str]) -> list[int]:
         """Count for each column the rows whose cell no other person has; people have codes already."""
 
+    def count_holders(self, name: str, cells: pl.Series) -> int:
+        """Count the people who have one of some cells of a column; people have codes already."""
+
     def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
         """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""
 

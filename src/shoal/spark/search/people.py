@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["CodedPeople", "code_people", "count_in_runs", "count_lone_rows", "person_in_sql"]
+__all__ = ["CodedPeople", "code_people", "count_holders", "count_in_runs", "count_lone_rows", "person_in_sql"]
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,22 @@ def count_in_runs(units: DataFrame, packing: Packing, runs: Mapping[int, NDArray
         counts[of_place["run"].to_numpy()] = of_place["count"].to_numpy()
         counted.append(counts)
     return counted
+
+
+def count_holders(table: Cells, name: str, cells: pl.Series, coded: CodedPeople) -> int:
+    """Count the people who have one of some cells of a column."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    chosen = cells.to_list()
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        own = pl.DataFrame({"c0": chosen}, schema={"c0": pl.String})
+        return (frame.join(own, on="c0", how="semi").select(pl.col("c1").alias("cell")).unique() for frame in frames)
+
+    ids = table.mapped([name, coded.people.name], kernel, "cell string").distinct()
+    return int(polars_of(ids.join(coded.codes, "cell").agg(F.countDistinct("code").alias("n")))["n"][0])
 
 
 def count_lone_rows(cells: Cells, names: Sequence[str], coded: CodedPeople) -> list[int]:

@@ -16,12 +16,20 @@ from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.spark.jobs import polars_of
 from shoal.spark.search.counts import count_beyond, count_codes, count_pairs, count_together, find_largest
 from shoal.spark.search.found import SparkFound
-from shoal.spark.search.people import CodedPeople, code_people, count_in_runs, count_lone_rows, person_in_sql
+from shoal.spark.search.people import (
+    CodedPeople,
+    code_people,
+    count_holders,
+    count_in_runs,
+    count_lone_rows,
+    person_in_sql,
+)
 from shoal.spark.search.sections import search_sections, tuples_pass
 from shoal.tables.sorting import Packing
 from shoal.tables.values.people import People
 
 if TYPE_CHECKING:
+    import polars as pl
     from pyspark.sql import DataFrame
 
     from shoal.spark.cells import Cells
@@ -51,9 +59,10 @@ class SparkSearcher:
         return found.tuples, found.rarest
 
     def code_people(self, people: People) -> int:
-        """Have executors give every person a code; return their number."""
-        self._people, kept = self.run(lambda: code_people(self._cells, people))
-        self._kept += kept
+        """Have executors give every person a code, unless they have; return their number."""
+        if self._people is None or self._people.people != people:
+            self._people, kept = self.run(lambda: code_people(self._cells, people))
+            self._kept += kept
         return self._people.n_people
 
     def count_lone_rows(self, names: Sequence[str]) -> list[int]:
@@ -61,6 +70,12 @@ class SparkSearcher:
         coded = self._people
         assert coded is not None
         return self.run(lambda: count_lone_rows(self._cells, names, coded))
+
+    def count_holders(self, name: str, cells: pl.Series) -> int:
+        """Count the people who have one of some cells of a column; people have codes already."""
+        coded = self._people
+        assert coded is not None
+        return self.run(lambda: count_holders(self._cells, name, cells, coded))
 
     def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
         """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""

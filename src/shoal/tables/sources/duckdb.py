@@ -47,7 +47,6 @@ class DuckSource:
     """A CSV or Parquet file, copied to a private folder and counted there; see `Source` for the methods."""
 
     in_memory = False
-    counts_by_person = True
 
     def __init__(
         self,

@@ -116,7 +116,7 @@ def gate_recoded(
         return judge(k, recount.rows, recount.groups, file.broken(error))
     violations = file.violations() + recount.header_violations
     if outliers is not None:
-        recoded, wrong = find_recoded(schema, k, coded_blocks(outliers))
+        recoded, wrong = find_recoded(schema, k, lambda names: coded_blocks(outliers))
         source, violations = recoded_rows(source, schema, recoded), violations + wrong
     n_source, n_kept, expected_bag = recode(schema, source, claimed, key)
     n_suppressed = n_source - recount.rows

@@ -81,14 +81,14 @@ def gate_dealt(
     """
     k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
     key = secrets.token_bytes(32)
-    recoded, wrong = find_recoded(schema, k, source.blocks(names)) if (names := coded_names(schema)) else ({}, [])
+    folder = os.path.dirname(os.path.abspath(path))
+    recoded, wrong = find_recoded(schema, k, source.blocks, folder) if coded_names(schema) else ({}, [])
     kept: dict[str, bool] = {"counted": center is not None, "ordered": keep_order}
     found = SourceTally(schema, held_back(schema), key, decimal, recoded=recoded, **kept)
     found.read(source)
     table = CodedBlocks(path, Dialect(delimiter), keep_blank=True)
     followed = [column.name for column in schema.qi if spread]
     laid = LaidBlocks(table, bounds, spreadsheet_safe, found.mark(), followed)
-    folder = os.path.dirname(os.path.abspath(path))
     examined = Examined(schema, laid, dealt, key, goal, found, center, folder, population)
     try:
         for block in table.blocks():

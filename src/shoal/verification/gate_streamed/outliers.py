@@ -2,104 +2,225 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.schema import Column, Role, Schema
+from shoal.schema import Role, Schema
+from shoal.verification.cells import normalise
 from shoal.verification.gate_streamed.blocks import BlockColumn
+from shoal.verification.gate_streamed.keys import TextKeys
+from shoal.verification.gate_streamed.tallies import FiledRuns
 from shoal.verification.matching.outliers import recode_source
-from shoal.verification.matching.people import with_people
+from shoal.verification.matching.people import person_of
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation
 
 __all__ = [
+    "CellSets",
     "Recoded",
     "RecodedColumn",
     "coded_blocks",
     "coded_names",
-    "count_coded",
     "find_recoded",
+    "holders_in",
     "recode_counted",
     "recoded_rows",
 ]
 
+MOST_SETS = 62  # sets of cells that the bits of a number tell apart
+
 Codes = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+Blocks = Iterator[Sequence[tuple[BlockColumn, Codes]]]
 Rows = Iterable[Sequence[Sequence[str]]]
 Recoded = Mapping[str, Mapping[str, str]]  # by column, cells and what is shown in their place
 
 
 def coded_names(schema: Schema) -> list[str]:
-    """Return the columns that decide how outliers are recoded: those with codings, and that of people."""
-    names = [column.name for column in schema.columns if column.codings]
-    return [*names, *(name for name in schema.names(Role.PERSON) if names)]
+    """Return the columns with codings, whose cells decide how outliers are recoded."""
+    return [column.name for column in schema.columns if column.codings]
 
 
 def find_recoded(
-    schema: Schema, k: int, blocks: Iterator[Sequence[tuple[BlockColumn, Codes]]]
+    schema: Schema, k: int, read: Callable[[Sequence[str]], Blocks], folder: str | None = None
 ) -> tuple[Recoded, list[Violation]]:
     """Recode the outliers of a source, as its columns ask for.
 
     Args:
         schema: The columns of the source.
         k: How many rows or people must share the bound of a share.
-        blocks: The columns of `coded_names`, block by block.
+        read: Returns columns of the source, block by block; with people, it is asked twice.
+        folder: Where people go while they are counted, if they are many.
 
     Returns:
         What is shown in the place of which cells, and the bounds and labels that are wrong.
     """
-    return recode_counted(schema, k, count_coded(schema, blocks))
+
+    def count(sets: Sequence[CellSets]) -> list[Sequence[int]]:
+        names = [*(own.column for own in sets), *schema.names(Role.PERSON)]
+        return count_holders(schema, sets, read(names), folder)
+
+    return recode_counted(schema, k, count_cells(read(coded_names(schema)), schema), count)
 
 
-def count_coded(
-    schema: Schema, blocks: Iterator[Sequence[tuple[BlockColumn, Codes]]]
-) -> list[Counter[tuple[str, str]]]:
-    """Count for each column with codings how often each cell, and person if people are counted, occur together."""
-    coded, persons = [column for column in schema.columns if column.codings], schema.names(Role.PERSON)
-    rows: list[Counter[tuple[str, str]]] = [Counter() for _ in coded]
+def count_cells(blocks: Blocks, schema: Schema) -> list[Counter[str]]:
+    """Count the cells of each column with codings."""
+    rows: list[Counter[str]] = [Counter() for _ in coded_names(schema)]
     for block in blocks:
-        people, of_rows = block[len(coded)] if persons else (None, np.zeros(len(block[0][1]), dtype=np.int32))
-        for counter, column, (cells, codes) in zip(rows, coded, block, strict=False):
-            is_person_counted = people is not None and any(coding.share is not None for coding in column.codings)
-            keys = codes.astype(np.int64) << 32 | (of_rows if is_person_counted else 0)
-            for key, n in zip(*(each.tolist() for each in np.unique(keys, return_counts=True)), strict=True):
-                person = people.texts[key & 0xFFFFFFFF] if people is not None and is_person_counted else ""
-                counter[cells.texts[key >> 32], person] += n
+        for counter, (cells, codes) in zip(rows, block, strict=True):
+            for code, n in zip(*(each.tolist() for each in np.unique(codes, return_counts=True)), strict=True):
+                counter[cells.texts[code]] += n
     return rows
 
 
-def recode_counted(schema: Schema, k: int, rows: Sequence[Counter[tuple[str, str]]]) -> tuple[Recoded, list[Violation]]:
-    """Recode outliers by the counts of the columns that have codings; see `find_recoded`."""
-    coded = [column for column in schema.columns if column.codings]
-    persons = [column for column in schema.columns if column.role is Role.PERSON]
-    recoded, violations = {}, []
-    for column, counter in zip(coded, rows, strict=True):
-        recoded[column.name], wrong = _recode(schema, [column, *persons], k, counter)
+def recode_counted(
+    schema: Schema,
+    k: int,
+    rows: Sequence[Mapping[str, int]],
+    count: Callable[[Sequence[CellSets]], Sequence[Sequence[int]]],
+) -> tuple[Recoded, list[Violation]]:
+    """Recode outliers by the counts of the columns that have codings; see `find_recoded`.
+
+    Args:
+        schema: The columns of the source.
+        k: How many rows or people must share the bound of a share.
+        rows: The rows of each cell of these columns.
+        count: Counts the people who have a cell of each set, for sets of some columns.
+    """
+    coded, holders = [column for column in schema.columns if column.codings], _Holders()
+    tables = {column.name: _table(column.name, own) for column, own in zip(coded, rows, strict=True)}
+    narrow = {column.name: replace(schema, columns=(column,)) for column in coded}
+    given = holders if schema.names(Role.PERSON) else None
+    found = {name: recode_source(table, narrow[name], k, holders=given) for name, table in tables.items()}
+    if sets := holders.sets(tables):
+        holders.learn(sets, count(sets))
+        found = {name: recode_source(table, narrow[name], k, holders=holders) for name, table in tables.items()}
+    recoded, violations = {}, list[Violation]()
+    for name, (changed, wrong) in found.items():
+        shown = zip(tables[name].columns[0].cells(), changed.column(name).cells(), strict=True)
+        recoded[name] = {before: after for before, after in shown if before != after}
         violations += wrong
     return recoded, violations
 
 
-def _recode(
-    schema: Schema, columns: Sequence[Column], k: int, rows: Counter[tuple[str, str]]
-) -> tuple[dict[str, str], list[Violation]]:
-    """Recode one column, beside that of people; rows: how often each cell and person occur together."""
+class CellSets(NamedTuple):
+    """Sets of cells of a column, for each of which the people who have one of its cells are counted.
+
+    Attributes:
+        column: The column.
+        bits: By cell, a number that has a bit for each set with this cell.
+        keys: By what each set was asked for, in the order of bits.
+    """
+
+    column: str
+    bits: Mapping[str, int]
+    keys: Sequence[bytes]
+
+
+class _Holders:
+    """The people who have one of some cells of a column.
+
+    Until they are counted, nobody has any, so that a recoding asks for all sets of cells that it may need.
+    """
+
+    def __init__(self) -> None:
+        self._asked: dict[tuple[str, bytes], Flags] = {}
+        self._known: dict[tuple[str, bytes], int] = {}
+
+    def __call__(self, name: str, cells: Flags) -> int:
+        """Return how many people have one of some distinct cells of a column."""
+        key = name, np.packbits(cells).tobytes()
+        self._asked[key] = cells
+        return self._known.get(key, 0)
+
+    def sets(self, tables: Mapping[str, CodedTable]) -> list[CellSets]:
+        """Return the sets that were asked for; tables: by column, its distinct cells."""
+        sets = []
+        for name, table in tables.items():
+            asked = [(key, cells) for (column, key), cells in self._asked.items() if column == name]
+            for some in (asked[start : start + MOST_SETS] for start in range(0, len(asked), MOST_SETS)):
+                bits = sum(cells.astype(np.int64) << bit for bit, (_, cells) in enumerate(some))
+                of_cells = zip(table.columns[0].texts, np.asarray(bits).tolist(), strict=True)
+                sets.append(CellSets(name, {cell: own for cell, own in of_cells if own}, [key for key, _ in some]))
+        return sets
+
+    def learn(self, sets: Sequence[CellSets], people: Sequence[Sequence[int]]) -> None:
+        """Learn how many people have a cell of each set."""
+        for own, counts in zip(sets, people, strict=True):
+            self._known |= {(own.column, key): n for key, n in zip(own.keys, counts, strict=True)}
+
+
+def holders_in(
+    schema: Schema, sets: Sequence[CellSets], blocks: Blocks
+) -> Iterator[tuple[int, BlockColumn, Codes, NDArray[np.int64]]]:
+    """Yield the rows with cells of sets: the place of the sets, their people as a column and codes, and bits of sets.
+
+    Args:
+        schema: The columns of the source.
+        sets: The sets.
+        blocks: The column of each of the sets, and that of people, block by block.
+    """
+    absent = frozenset(map(normalise, schema.missing))
+    people, numbers = ChangedColumn(lambda cell: person_of(cell, absent)), [_Bits(own.bits) for own in sets]
+    for *columns, (ids, codes) in blocks:
+        people.follow(ids)
+        for i, (own, column) in enumerate(zip(numbers, columns, strict=True)):
+            bits = own.of(*column)
+            yield i, people, codes[bits > 0], bits[bits > 0]
+
+
+def count_holders(
+    schema: Schema, sets: Sequence[CellSets], blocks: Blocks, folder: str | None = None
+) -> list[Sequence[int]]:
+    """Count the people who have a cell of each set; the arguments are those of `holders_in` and `find_recoded`.
+
+    People are known by keyed hashes, of which all sets of a column that a person has a cell of are added up.
+    """
+    key, counters = TextKeys(secrets.token_bytes(32), 0), [FiledRuns(folder, len(sets)) for _ in sets]
+    for i, people, codes, bits in holders_in(schema, sets, blocks):
+        counters[i].add(key.of(people, codes), bits, 0)
+    found = list[Sequence[int]]()
+    for own, counter in zip(sets, counters, strict=True):
+        n_people = np.zeros(len(own.keys), dtype=np.int64)
+        for runs in counter.parts():
+            starts = np.flatnonzero(np.append(True, (np.diff(runs.keys) != 0).any(axis=0))[: len(runs.codes)])
+            bits = np.bitwise_or.reduceat(runs.codes, starts) if len(starts) else runs.codes
+            n_people += [int((bits >> bit & 1).sum()) for bit in range(len(own.keys))]
+        found.append(n_people.tolist())
+    return found
+
+
+class _Bits:
+    """The bits of the cells of a column.
+
+    Args:
+        of: The bits of each cell; none of any other.
+    """
+
+    def __init__(self, of: Mapping[str, int]) -> None:
+        self._of, self._epoch = of, 0
+        self._known = np.empty(0, dtype=np.int64)
+
+    def of(self, column: BlockColumn, codes: Codes) -> NDArray[np.int64]:
+        """Return the bits of the cells of a block."""
+        if column.epoch != self._epoch:
+            self._known, self._epoch = self._known[:0], column.epoch
+        new = [self._of.get(text, 0) for text in column.texts[len(self._known) :]]
+        self._known = np.concatenate([self._known, np.array(new, dtype=np.int64)])
+        found: NDArray[np.int64] = self._known[codes]
+        return found
+
+
+def _table(name: str, rows: Mapping[str, int]) -> CodedTable:
+    """Return a column as a table, a row for each distinct cell; rows: how often it occurs."""
     times = np.array(list(rows.values()), dtype=np.int64)
-    names = [column.name for column in columns]
-    coded = [_coded([pair[i] for pair in rows], times) for i in range(len(names))]
-    table = CodedTable(names, coded, int(times.sum()))
-    narrow = replace(schema, columns=tuple(columns))
-    found, wrong = recode_source(with_people(table, narrow), narrow, k)
-    shown = zip(table.columns[0].cells(), found.column(names[0]).cells(), strict=True)
-    return {before: after for before, after in shown if before != after}, wrong
-
-
-def _coded(cells: Sequence[str], times: NDArray[np.int64]) -> CodedColumn:
-    place_of: dict[str, int] = {}
-    codes = np.array([place_of.setdefault(cell, len(place_of)) for cell in cells], dtype=np.int32)
-    return CodedColumn(list(place_of), codes, times)
+    return CodedTable([name], [CodedColumn(list(rows), np.arange(len(rows), dtype=np.int32), times)], int(times.sum()))
 
 
 def coded_blocks(rows: Rows) -> Iterator[list[tuple[BlockColumn, Codes]]]:
@@ -122,16 +243,27 @@ def recoded_rows(rows: Rows, schema: Schema, recoded: Recoded) -> Rows:
         yield list(map(list, zip(*columns, strict=True)))
 
 
-class RecodedColumn(BlockColumn):
-    """The cells of a column with what is shown in their place; codes are those of the column."""
+class ChangedColumn(BlockColumn):
+    """The cells of a column with what stands in their place; codes are those of the column.
 
-    def __init__(self, shown: Mapping[str, str]) -> None:
+    Args:
+        change: Returns what stands in the place of a cell.
+    """
+
+    def __init__(self, change: Callable[[str], str]) -> None:
         super().__init__()
-        self._shown = shown
+        self._change = change
 
     def follow(self, column: BlockColumn) -> BlockColumn:
         """Learn the cells that a block brought; return this column."""
         if column.epoch != self.epoch:
             self.texts, self.epoch = [], column.epoch
-        self.texts += [self._shown.get(text, text) for text in column.texts[len(self.texts) :]]
+        self.texts += map(self._change, column.texts[len(self.texts) :])
         return self
+
+
+class RecodedColumn(ChangedColumn):
+    """The cells of a column with its outliers recoded; shown: what is shown in the place of cells."""
+
+    def __init__(self, shown: Mapping[str, str]) -> None:
+        super().__init__(lambda cell: shown.get(cell, cell))

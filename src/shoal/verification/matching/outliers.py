@@ -19,16 +19,17 @@ from shoal.verification.matching.packing import merged_column
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["beyond_bounds", "recode_source"]
+__all__ = ["Holders", "beyond_bounds", "recode_source"]
 
 MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 PLAIN_LABELS = ("other", "other values")
 
-Holders = Callable[[set[Any]], int]  # counts the rows or people with some values
+Flags = NDArray[np.bool_]
+Holders = Callable[[str, Flags], int]  # counts the people who have one of some distinct cells of a column
 
 
 def recode_source(
-    source: CodedTable, schema: Schema, k: int, *, trusting: bool = False
+    source: CodedTable, schema: Schema, k: int, *, trusting: bool = False, holders: Holders | None = None
 ) -> tuple[CodedTable, list[Violation]]:
     """Recode the outliers of the original, as the columns ask for.
 
@@ -37,6 +38,7 @@ def recode_source(
         schema: Its columns. A coding that states its bound or label must state the right one.
         k: How many rows or people must share the bound of a share.
         trusting: Whether a stated bound of a share is taken as it is, because the k that it depends on is not known.
+        holders: Counts people; by default those of the original, if it has a column of them.
 
     Returns:
         The original with recoded columns, and the bounds and labels that are wrong.
@@ -44,11 +46,13 @@ def recode_source(
     columns = dict(zip(source.names, source.columns, strict=True))
     violations = []
     persons = [source.column(name) for name in schema.names(Role.PERSON) if name in columns]
+    if persons and holders is None:
+        holders = partial(_count_holders, source, persons[0].codes)
     for column in schema.columns:
         if not column.codings or column.name not in columns:
             continue
         original = columns[column.name]
-        recoded = _Recoded(column, original, schema.missing, persons[0].codes if persons else None, k)
+        recoded = _Recoded(column, original, schema.missing, holders and partial(holders, column.name), k)
         texts = list(original.texts)
         for coding in column.codings:
             shown, changes = recoded.apply(coding, trusting=trusting)
@@ -62,6 +66,11 @@ def recode_source(
                 texts[i] = coding.text if coding.text and recoded.is_same(coding, shown) else shown
         columns[column.name] = merged_column(texts, original)
     return replace(source, names=list(columns), columns=list(columns.values())), violations
+
+
+def _count_holders(source: CodedTable, people: NDArray[np.int32], name: str, cells: Flags) -> int:
+    """Return how many people have one of some distinct cells of a column; people: the person of each row."""
+    return len(np.unique(people[cells[source.column(name).codes]]))
 
 
 def beyond_bounds(release: CodedTable, schema: Schema) -> list[Violation]:
@@ -103,14 +112,14 @@ class _Recoded:
         column: The column.
         original: Its cells.
         missing: The texts that mean a missing value.
-        people: The person of each row; None if rows are counted.
+        holders: Counts the people who have one of some distinct cells; None if rows are counted.
         k: How many must share the bound of a share.
     """
 
     column: Column
     original: CodedColumn
     missing: tuple[str, ...]
-    people: NDArray[np.int32] | None
+    holders: Callable[[Flags], int] | None
     k: int
 
     @cached_property
@@ -174,22 +183,23 @@ class _Recoded:
         if value is None:
             return ""
         own = min((self.original.texts[i] for i, (_, other) in place_of.items() if other == value), key=len)
-        if self._holders({value}, place_of, rows) >= self.k:
+        if self._is_shared({value}, place_of, rows):
             return normalise(own)
         points = _date_points if self.column.kind is Kind.DATE or isinstance(value, datetime.date) else _number_points
         for point_of, is_last in points(list(rows), upper=form == "bottom"):
             point = point_of(value)
             text = self._written(point)
             alike = {other for other in rows if point_of(other) == point}
-            if self._cells.place(text)[0] != "text" and (is_last or self._holders(alike, place_of, rows) >= self.k):
+            if self._cells.place(text)[0] != "text" and (is_last or self._is_shared(alike, place_of, rows)):
                 return text
         return normalise(own)
 
-    def _holders(self, chosen: set[Any], place_of: dict[int, tuple[str, Any]], rows: dict[Any, int]) -> int:
-        if self.people is None:
-            return sum(rows[value] for value in chosen)
-        is_chosen = np.array([i in place_of and place_of[i][1] in chosen for i in range(len(self.original.texts))])
-        return len(np.unique(self.people[is_chosen[self.original.codes]]))
+    def _is_shared(self, chosen: set[Any], place_of: dict[int, tuple[str, Any]], rows: dict[Any, int]) -> bool:
+        """Return whether enough rows, or people, have one of some values."""
+        if sum(rows[value] for value in chosen) < self.k:
+            return False
+        cells = [i in place_of and place_of[i][1] in chosen for i in range(len(self.original.texts))]
+        return self.holders is None or self.holders(np.array(cells)) >= self.k
 
     def _written(self, point: Any) -> str:
         """Return a bound as the column writes it."""

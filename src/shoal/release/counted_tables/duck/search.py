@@ -111,6 +111,18 @@ class DuckSearcher:
             found.append(int(self._engine.session.ask(f"select coalesce(sum(n), 0) from ({held})")[0][0]))
         return found
 
+    def count_holders(self, name: str, cells: pl.Series) -> int:
+        """Count the people who have one of some cells of a column; people have codes already."""
+        import polars as pl
+
+        session, numbering = self._engine.session, self._engine.numbering(name)
+        if numbering is not None:
+            cells = pl.Series(np.flatnonzero(numbering.texts.is_in(cells.to_list())), dtype=pl.Int32)
+        session.load("chosen", cells.alias("cell").to_frame())
+        column = f"c{self._engine.names.index(name)}"
+        chosen = f"(select * from cells semi join chosen on chosen.cell = cells.{column})"
+        return int(session.ask(f"select count(distinct code) from {chosen} as t {self._people}")[0][0])
+
     def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
         """Count the table by the codes of quasi-identifiers, of columns beside them, and at last of people."""
         session, codes = self._engine.session, {**coding, **beside}
