@@ -166,3 +166,41 @@ def test_a_manifest_cannot_turn_ranges_into_centres(shoal: Shoal, tmp_path: Path
     ended = shoal("verify", tmp_path / "out.csv", "--config", tmp_path / "shoal.toml")
     assert ended.code == 5
     assert "centres (mean) in the manifest" in ended.err
+
+
+def with_ids(ids: list[str]) -> pl.DataFrame:
+    return people().with_columns(pid=pl.Series(ids))
+
+
+def test_people_behind_centres_are_counted_as_far_as_other_columns_tell(tmp_path: Path) -> None:
+    """Four rows have a disease of one person: no group of them alone can be one of four people."""
+    ids = [f"p{i // 2}" for i in range(ROWS)]
+    rare = pl.int_range(ROWS) < 4
+    table = with_ids(["p0"] * 4 + ids[4:]).with_columns(disease=pl.when(rare).then(pl.lit("rare")).otherwise("disease"))
+    table = table.with_columns(age=pl.when(rare).then(99).otherwise("age"))
+    table.write_csv(tmp_path / "data.csv")
+    options: dict[str, Any] = {"qi": ["age"], "sensitive": ["disease"], "others": "drop", "cells": "center"}
+    for person, fails in (({}, True), ({"person": "pid"}, False)):
+        out = tmp_path / f"{fails}.csv"
+        library.anonymize(tmp_path / "data.csv", k=4, **options, **person).write(out)
+        assert library.verify(out, original=tmp_path / "data.csv").ok
+        if fails:
+            with pytest.raises(VerificationError, match=r"1 of [0-9]+ groups .*1 person"):
+                library.verify(out, original=tmp_path / "data.csv", person="pid")
+            continue
+        verdict = library.verify(out, original=tmp_path / "data.csv", person="pid")
+        assert verdict.counts_people
+        assert any("the people behind the centres" in str(note) for note in verdict.unchecked)
+
+
+def test_people_of_rows_in_order_are_known(tmp_path: Path) -> None:
+    """Every person has three rows, which nothing but their place tells from others."""
+    table = with_ids([f"p{i // 3}" for i in range(ROWS)]).with_columns(age=pl.int_range(ROWS) // 3)
+    options: dict[str, Any] = {"qi": ["age"], "others": "drop", "cells": "center", "keep_order": True}
+    by_rows = library.anonymize(table, k=3, **options)
+    by_people = library.anonymize(table, k=3, person="pid", **options)
+    asked: dict[str, Any] = {"qi": ["age"], "k": 3, "original": table, "person": "pid", "cells": "center"}
+    library.verify(by_people.frame, **asked, keep_order=True)
+    library.verify(by_rows.frame, **asked)
+    with pytest.raises(VerificationError, match="person"):
+        library.verify(by_rows.frame, **asked, keep_order=True)

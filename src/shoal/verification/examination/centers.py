@@ -145,7 +145,7 @@ def center_notes(demand: Demand, manifest: Manifest | None, *, has_original: boo
     limits = bool(demand.limits) or any(any(c.limits) for c in (manifest.columns if manifest else ()))
     parts = [
         (True, "each centre"),
-        (counts_people, "the people of each group"),
+        (counts_people, "the people behind the centres of each group"),
         (has_own_k, "each row's own k"),
         (bool(demand.rules), "the data constraint rules"),
         (limits, "the limits of cells"),

@@ -246,7 +246,7 @@ class _Examination:
         return replace(
             verdict,
             models=tuple(dict.fromkeys(self._models)),
-            counts_people=self._source is not None and bool(self._demand.names(Role.PERSON)) and not self._center,
+            counts_people=self._source is not None and bool(self._demand.names(Role.PERSON)),
             center=self._center,
             notes=tuple(self._notes),
             unchecked=tuple(self._unchecked),
@@ -293,8 +293,8 @@ class _Examination:
         comparison, sizes, noun = None, counter.rows, "row"
         if self._source is not None and self._written.n_rows:
             comparison = self._compare(self._source, cells)
-            for person in self._demand.names(Role.PERSON) if self._center is None else ():
-                people = np.maximum(comparison.count_people(counter.of_row, person), 1).tolist()
+            for person in self._demand.names(Role.PERSON):
+                people = np.maximum(self._count_people(comparison, counter, person), 1).tolist()
                 sizes, noun = dict(zip(counter.groups, people, strict=True)), "person"
         self._violations += small_groups(sizes, k, counter.first_row, noun)
         judgement = Judgement(self._readings)
@@ -318,6 +318,15 @@ class _Examination:
             self._violations += [*untrue, *self._readings.doubts()]
         self._violations += comparison.rule_violations(self._demand.rules, counter.of_row)
         self._check_order(comparison)
+
+    def _count_people(self, comparison: Comparison, counter: Groups, person: str) -> NDArray[np.int64]:
+        """Return the most people that the rows of each group can belong to."""
+        if self._center is None or self._source is None:
+            return comparison.count_people(counter.of_row, person)
+        is_complete = self._release.n_rows == self._source.n_rows
+        has_all_rows = self._release.times is None and self._source.times is None
+        in_order = is_complete and has_all_rows and keeps_order(self._demand, self._manifest)
+        return comparison.count_people_behind(counter.of_row, person, in_order=in_order)
 
     def _compare(self, source: CodedTable, cells: Sequence[tuple[str, Cells]]) -> Comparison:
         """Return the comparison with the original; it must have the columns that this takes."""

@@ -62,6 +62,20 @@ class Comparison:
         """Return the most people that the rows of each group can belong to."""
         return self._matching.count_people(groups, self._source.column(person))
 
+    def count_people_behind(self, groups: NDArray[np.int64], person: str, *, in_order: bool) -> NDArray[np.int64]:
+        """Return the same if the cells of quasi-identifiers cover nothing.
+
+        Args:
+            groups: The group of each released row, from 0.
+            person: The column of people.
+            in_order: Whether the rows are those of the original in its order; people are then known.
+        """
+        persons = self._source.column(person)
+        if not in_order:
+            return self._matching.count_people_by_key(groups, persons)
+        pairs = np.unique(np.stack([groups, persons.codes]), axis=1)
+        return np.bincount(pairs[0], minlength=int(groups.max(initial=-1)) + 1)
+
     def rule_violations(self, rules: Iterable[Mapping[str, Any]], groups: NDArray[np.int64]) -> list[Violation]:
         """Return the columns in which groups must mix values that a rule keeps apart.
 

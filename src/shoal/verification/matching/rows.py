@@ -142,6 +142,25 @@ class Matching:
             counts[group] = n_rows[group] if n_people >= MOST_PEOPLE else n_people
         return counts
 
+    def count_people_by_key(self, groups: NDArray[np.int64], persons: CodedColumn) -> NDArray[np.int64]:
+        """Return the same if quasi-identifiers say nothing: a row can belong to all people with a row of its key."""
+        n_rows = np.bincount(groups, self._released.times).astype(np.int64)
+        points = self._distinct(self._keys[1], [(persons.codes.astype(np.int64), len(persons.texts))], None)
+        boxes = self._distinct(self._keys[0], [(groups, len(n_rows))], self._released.times)
+        owners, box_groups = persons.codes[points.first], groups[boxes.first]
+        starts, stops = (np.searchsorted(points.keys, boxes.keys, side) for side in ("left", "right"))
+        most = np.minimum(n_rows, MOST_PEOPLE)[box_groups]
+        is_scarce = np.bincount(box_groups, stops - starts < most, len(n_rows)) > 0
+        people_of: dict[int, list[tuple[int, list[int]]]] = {}
+        for box in np.flatnonzero(is_scarce[box_groups]).tolist():
+            own = owners[starts[box] : min(stops[box], starts[box] + most[box])].tolist()
+            people_of.setdefault(int(box_groups[box]), []).append((int(boxes.counts[box]), own))
+        counts = n_rows.copy()
+        for group, parts in people_of.items():
+            n_people = int(n_rows[group]) - _shortfall(parts)
+            counts[group] = n_rows[group] if n_people >= MOST_PEOPLE else n_people
+        return counts
+
     def mixed_groups(self, groups: NDArray[np.int64], avoided: Avoided) -> NDArray[np.int64]:
         """Return the groups whose rows cannot all come from outside one of two sets of values.
 
