@@ -52,7 +52,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "hierarchy": [{}, {"hierarchies": {"zip": ZIPS}}],
     "weights": [{}, {"weights": {"height": 3}}, {"weights": "auto"}],
     "rules": [{}, {}, {"rules": [RULE]}],
-    "recode": [{}, {}, {"recode": {"height": "top:200"}}],
+    "recode": [{}, {}, {"recode": {"height": "top:200"}}, {"recode": {"height": "bottom:5%,top:90%"}}],
     "target": [{}, {}, {"target": "disease"}],
     "ends": [{}, {"ends": "exact"}, {"ends": "round"}],
 }
