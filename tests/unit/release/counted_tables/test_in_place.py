@@ -113,6 +113,10 @@ class Engine:
         held = [rows.group_by(name).agg(pl.len(), pl.col("person").n_unique()) for name in names]
         return [int(each.filter(pl.col("person") == 1)["len"].sum()) for each in held]
 
+    def count_holders(self, name: str, cells: pl.Series) -> int:
+        rows = self._frame.with_columns(self._people)
+        return rows.filter(pl.col(name).is_in(cells.to_list()))["person"].n_unique()
+
     def count_units(self, coding: Coding, beside: Coding, people: People | None = None) -> UnitCounts:
         rows = [
             self._frame[name].replace_strict(dict(zip(texts.to_list(), own.tolist(), strict=True))).to_numpy()
