@@ -136,12 +136,14 @@ def test_bounds_of_shares_are_shared_and_found_again(
     texts = again.column("x")
     assert [texts.texts[code] for code in texts.codes.tolist()] == after.frame["x"].to_list()
     for most in (1, 62):
-        recoded, wrong = streamed(columns, schema, k, most)
+        recoded, wrong = streamed(columns, schema, k, most, patience=most)
         assert not wrong
         assert [recoded["x"].get(text, text) for text in columns["x"]] == after.frame["x"].to_list()
 
 
-def streamed(columns: dict[str, list[str]], schema: Schema, k: int, most: int) -> tuple[Recoded, list[Violation]]:
+def streamed(
+    columns: dict[str, list[str]], schema: Schema, k: int, most: int, patience: int
+) -> tuple[Recoded, list[Violation]]:
     """Recode a table that is read three rows at a time, and asked about so many sets of cells at once."""
 
     def read(names: Sequence[str]) -> Iterator[list[tuple[BlockColumn, NDArray[np.int32]]]]:
@@ -154,5 +156,6 @@ def streamed(columns: dict[str, list[str]], schema: Schema, k: int, most: int) -
 
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
         patch.setattr(outliers, "MOST_SETS", most)
+        patch.setattr(outliers, "PATIENCE", patience)
         patch.setattr(tallies, "MOST_RUNS", 2)
         return find_recoded(schema, k, read, folder)

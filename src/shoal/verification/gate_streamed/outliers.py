@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 MOST_SETS = 62  # sets of cells that the bits of a number tell apart
+PATIENCE = 100  # times k: rows that probably belong to k people
 
 Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
@@ -55,7 +56,7 @@ def find_recoded(
     Args:
         schema: The columns of the source.
         k: How many rows or people must share the bound of a share.
-        read: Returns columns of the source, block by block; with people, it is asked twice.
+        read: Returns columns of the source, block by block; with people, it is asked several times.
         folder: Where people go while they are counted, if they are many.
 
     Returns:
@@ -93,14 +94,19 @@ def recode_counted(
         rows: The rows of each cell of these columns.
         count: Counts the people who have a cell of each set, for sets of some columns.
     """
-    coded, holders = [column for column in schema.columns if column.codings], _Holders()
+    coded = [column for column in schema.columns if column.codings]
     tables = {column.name: _table(column.name, own) for column, own in zip(coded, rows, strict=True)}
     narrow = {column.name: replace(schema, columns=(column,)) for column in coded}
-    given = holders if schema.names(Role.PERSON) else None
-    found = {name: recode_source(table, narrow[name], k, holders=given) for name, table in tables.items()}
-    if sets := holders.sets(tables):
-        holders.learn(sets, count(sets))
-        found = {name: recode_source(table, narrow[name], k, holders=holders) for name, table in tables.items()}
+    asking = _Holders(tables, PATIENCE * k)
+    holders = asking if schema.names(Role.PERSON) else None
+
+    def recode() -> dict[str, tuple[CodedTable, list[Violation]]]:
+        return {name: recode_source(table, narrow[name], k, holders=holders) for name, table in tables.items()}
+
+    found = recode()
+    while sets := asking.sets():
+        asking.learn(sets, count(sets))
+        found = recode()
     recoded, violations = {}, list[Violation]()
     for name, (changed, wrong) in found.items():
         shown = zip(tables[name].columns[0].cells(), changed.column(name).cells(), strict=True)
@@ -126,23 +132,32 @@ class CellSets(NamedTuple):
 class _Holders:
     """The people who have one of some cells of a column.
 
-    Until they are counted, nobody has any, so that a recoding asks for all sets of cells that it may need.
+    Until they are counted, few rows belong to nobody and many to as many people, so that a recoding asks for all sets
+    of cells that it probably needs.
+
+    Args:
+        tables: By column, its distinct cells.
+        many: How many rows are many.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tables: Mapping[str, CodedTable], many: int) -> None:
+        self._tables, self._many = tables, many
         self._asked: dict[tuple[str, bytes], Flags] = {}
         self._known: dict[tuple[str, bytes], int] = {}
 
     def __call__(self, name: str, cells: Flags) -> int:
         """Return how many people have one of some distinct cells of a column."""
         key = name, np.packbits(cells).tobytes()
+        if key in self._known:
+            return self._known[key]
         self._asked[key] = cells
-        return self._known.get(key, 0)
+        n_rows = self._tables[name].columns[0].count(cells)
+        return n_rows if n_rows >= self._many else 0
 
-    def sets(self, tables: Mapping[str, CodedTable]) -> list[CellSets]:
-        """Return the sets that were asked for; tables: by column, its distinct cells."""
+    def sets(self) -> list[CellSets]:
+        """Return the sets that were asked for and are not known."""
         sets = []
-        for name, table in tables.items():
+        for name, table in self._tables.items():
             asked = [(key, cells) for (column, key), cells in self._asked.items() if column == name]
             for some in (asked[start : start + MOST_SETS] for start in range(0, len(asked), MOST_SETS)):
                 bits = sum(cells.astype(np.int64) << bit for bit, (_, cells) in enumerate(some))
@@ -154,6 +169,7 @@ class _Holders:
         """Learn how many people have a cell of each set."""
         for own, counts in zip(sets, people, strict=True):
             self._known |= {(own.column, key): n for key, n in zip(own.keys, counts, strict=True)}
+        self._asked, self._many = {}, PATIENCE * self._many
 
 
 def holders_in(
