@@ -153,7 +153,7 @@ def release_twice(folder: Path) -> None:
         }
         (folder / "facts.json").write_text(json.dumps(facts))
         folder_module._put = lambda staged, final: os.kill(os.getpid(), signal.SIGKILL)
-        write_parts(spark, folder / "source.csv", folder / "released" / "out", Watch())
+        write_parts(spark, folder / "few.csv", folder / "released" / "out", Watch())
 
 
 def write_parts(spark: Any, source: Path, output: Path, watch: Watch) -> Path:
@@ -175,6 +175,7 @@ def test_executors_and_then_the_driver_killed(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(sections, "LARGEST_SECTION", SECTION)
     write_csv(canaries(400), tmp_path / "source.csv")
+    write_csv(canaries(60), tmp_path / "few.csv")
     shoal.anonymize(tmp_path / "source.csv", **GIVEN).write(tmp_path / "memory.csv")
     output, events = tmp_path / "released" / "out", tmp_path / "events"
     for folder in (output.parent, events):
