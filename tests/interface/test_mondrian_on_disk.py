@@ -85,6 +85,13 @@ CASES["declared domains"] = (
     | {"qi": ["height", "born", "zip"], "numeric": ["zip"], "others": "drop"}
     | {"options": {"domains": "height=100:900,zip=-1000:1000"}},
 )
+# Each window begins with the whole domain; several are cut by counts.
+CASES["declared domains inside limits"] = (
+    limited_table(900),
+    BY_KIND
+    | {"qi": ["height", "born", "zip"], "numeric": ["zip"], "others": "drop", "max_width": {"height": "30"}}
+    | {"options": {"domains": "height=100:900,zip=-1000:1000"}},
+)
 CASES |= {name: (limited_table(900), BY_KIND | {"others": "drop"} | given) for name, given in LIMITED.items()}
 REFUSED = {"widths, beside a personal k and closeness", "closeness, not closed", "diversity, personal k"}
 REFUSED.add("people, diversity, personal k")

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal import hierarchy
 from shoal.methods import sections
 from shoal.methods.suppression.leaving import Bound
 from shoal.release.counted_tables.duck.groups import DuckFound
@@ -47,6 +48,15 @@ def with_ks_and_people(table: pl.DataFrame, greedy: int = 0) -> pl.DataFrame:
     return table.with_columns(own=pl.Series(ks), who=pl.Series([f"w{i * 4 // 5}" for i in range(table.height)]))
 
 
+def tied_table() -> pl.DataFrame:
+    """Groups of one age; three of them have a row whose pay no other group has."""
+    rows = [(age, 1000 if i == 0 and age in (20, 150, 280) else 7) for age in range(300) for i in range(7)]
+    rest = {"job": "job", "disease": "d0", "note": "n0"}
+    columns = {"age": [str(age) for age, _ in rows], "pay": [str(pay) for _, pay in rows]}
+    return pl.DataFrame(columns).with_columns(pl.lit(text).alias(name) for name, text in rest.items())
+
+
+JOBS = hierarchy.from_dict({f"job {i}": [f"jobs {i // 3}", "any"] for i in range(9)})
 GIVEN: dict[str, Any] = {
     "k": 4,
     "effort": "fast",
@@ -96,6 +106,49 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         GIVEN | {"k": 7, "max_width": {"pay": "400"}, "models": [shoal.TCloseness("disease", t=0.5)]},
     ),
     "closeness": (table_with_outliers(), GIVEN | {"models": [shoal.TCloseness("disease", t=0.4)]}),
+}
+
+CUT = GIVEN | {"method": "mondrian", "effort": None}
+LONE = table_with_outliers(far=1)  # two rows, not near each other
+CASES |= {
+    "mondrian": (LONE, CUT),
+    "mondrian, one row": (LONE, CUT | {"suppression_limit": "0.0017"}),
+    # Three slices in different sections save the same; the limit has room for two.
+    "mondrian, ties": (tied_table(), CUT | {"qi": ["age", "pay"], "drop": ["job"], "suppression_limit": "0.001"}),
+    "mondrian, many rows of a tuple": (
+        table_with_outliers(1500, 6),
+        CUT | {"qi": ["age", "job", "pay"], "k": 7, "hierarchies": {"job": JOBS}},
+    ),
+    "mondrian, closeness": (LONE, CUT | {"models": [shoal.TCloseness("disease", t=0.4)]}),
+    # The rows that leave before the search are enough to move medians.
+    "mondrian, personal k above the rows": (
+        with_ks_and_people(table_with_outliers(), greedy=30),
+        CUT | {"k_column": "own", "drop": ["who"], "suppression_limit": "0.07"},
+    ),
+    "mondrian, people, personal k above the rows, diversity": (
+        with_ks_and_people(table_with_outliers(), greedy=30),
+        CUT
+        | {"person": "who", "k_column": "own", "suppression_limit": "0.07"}
+        | {"models": [shoal.LDiversity("disease", l=2)]},
+    ),
+    "mondrian, a population": (
+        LONE,
+        CUT | {"models": [shoal.KMap(9)], "population": pl.concat([LONE, LONE])},
+    ),
+    # Some rows are too far from all others.
+    "mondrian, limits": (table_with_outliers(), CUT | {"k": 7, "max_width": {"age": "100"}}),
+    "mondrian, limits, personal k and closeness": (
+        with_ks_and_people(table_with_outliers()),
+        CUT
+        | {"k": 7, "max_width": {"age": "100", "pay": "400"}, "k_column": "own", "drop": ["who"]}
+        | {"models": [shoal.TCloseness("disease", t=0.4)]},
+    ),
+    "mondrian, limits and declared domains": (
+        table_with_outliers(),
+        CUT
+        | {"k": 7, "qi": ["age", "pay"], "drop": ["job"], "max_width": {"age": "100"}}
+        | {"options": {"domains": "age=0:2000,pay=-100:2000"}},
+    ),
 }
 
 

@@ -17,6 +17,7 @@ from shoal.spark.search.cutting import Cuts
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import QI, SETTINGS, odd_table
 from tests.interface.test_people_on_disk import with_odd_ids
+from tests.interface.test_suppression_on_disk import CASES as LEAVING
 from tests.interface.test_suppression_on_disk import GIVEN as WITH_OUTLIERS
 from tests.interface.test_suppression_on_disk import table_with_outliers, with_ks_and_people
 from tests.spark.releases import GIVEN, LAID_OUT, in_memory, on_spark, text_of
@@ -148,6 +149,31 @@ def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) 
     )
     assert manifest["measures"] == stated["measures"]
     assert manifest["suppressed_rows"] == stated["suppressed_rows"]
+
+
+CUT = [
+    "mondrian, ties",
+    "mondrian, people, personal k above the rows, diversity",
+    "mondrian, limits and declared domains",
+]
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_executors_leave_slices_out_of_segments(name: str, source: Path, spark: Any, tmp_path: Path) -> None:
+    """Rows that leave before the search, or that no window has room for, are not counted for a cut (S01)."""
+    table, given = LEAVING[name]
+    write_csv(table, tmp_path / "outliers.csv")
+    given = dict.fromkeys([*GIVEN]) | given
+    expected = in_memory(tmp_path / "outliers.csv", tmp_path / "memory.csv", **given)
+    assert expected.count("\n") - 1 < table.height
+    parts = on_spark(spark, str(tmp_path / "outliers.csv"), f"{tmp_path}/parts.csv/", searched=True, **given)
+    assert text_of(parts) == expected
+    stated, manifest = (
+        json.loads(path.read_text()) for path in (tmp_path / "memory.csv.manifest.json", parts / "_manifest.json")
+    )
+    assert {each: manifest[each] for each in ("measures", "suppressed_rows")} == {
+        each: stated[each] for each in ("measures", "suppressed_rows")
+    }
 
 
 DEALT = {"people, own k, suppression": True, "limits": True, "relaxed": False}

@@ -17,8 +17,10 @@ from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.attributes import Encoded
 from shoal.errors import InfeasibleError
 from shoal.kernels.shoaling.prices import RECODINGS
+from shoal.tables.sorting import pack
 
 __all__ = [
     "LARGEST_SECTION",
@@ -29,6 +31,7 @@ __all__ = [
     "Section",
     "Tree",
     "TupleSection",
+    "count_units",
     "cut_by",
     "cut_sections",
     "priced_cuts",
@@ -100,6 +103,18 @@ class Section(Protocol):
 
 
 AnySection = TypeVar("AnySection", bound=Section)
+
+
+def count_units(encoded: Encoded) -> int:
+    """Count the tuples of a table; where sensitive values, a personal k or people tell their rows apart, its units."""
+    told_apart = [encoded.row_tuple, *(column.codes for column in encoded.sensitive)]
+    if encoded.personal_k is not None:
+        told_apart.append(np.unique(encoded.personal_k, return_inverse=True)[1].astype(np.int32))
+    told_apart += [] if encoded.people is None else [encoded.people]
+    if len(told_apart) == 1:
+        return len(encoded.tuples)
+    units = pack(told_apart, [int(codes.max(initial=0)) + 1 for codes in told_apart])[0]
+    return len(np.unique(units))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from shoal.methods.mondrian.counted_cuts import measure_width, right_sides
 from shoal.methods.mondrian.cuts_under_models import Entries, split_under_models
 from shoal.methods.mondrian.declared_domains import Region, read_domains, split_regions
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
+from shoal.methods.suppression.leaving import SectionRows, leave_sections, leaves_sections
 from shoal.models import PrivacyModel
 
 if TYPE_CHECKING:
@@ -92,13 +93,14 @@ class Mondrian:
             k = check_models(self, encoded, models)
             region = Region.whole(encoded, self.domains)
             return tight_partition(encoded, split_regions(encoded, k, region, run)[encoded.row_tuple])
-        by_parts = self.variant != "single-dimensional"
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)
         most -= int((~stays).sum())
         part = encoded if stays.all() else encoded.part(stays)
         k = check_models(self, part, models)
-        if not by_parts:
+        if self.variant == "strict" and leaves_sections(encoded, models, stays, most):
+            return tight_partition(encoded, self._leave_sections(encoded, stays, k, models, run, most))
+        if self.variant == "single-dimensional":
             regions = _single_dimensional(part, k, models, run)
             self.check_groups(part, models, regions.labels)
             return Partition.of_rows(encoded, spread(regions.labels, stays), regions.cells)
@@ -120,12 +122,39 @@ class Mondrian:
         entries = Entries.of(encoded, unit, models)
         return split_under_models(cuts, entries, len(codes), k, relaxed, models, run)[unit]
 
+    def _leave_sections(
+        self,
+        encoded: Encoded,
+        stays: NDArray[np.bool_],
+        k: int,
+        models: tuple[PrivacyModel, ...],
+        run: Run,
+        most: int,
+    ) -> NDArray[np.int32]:
+        """Return the group of each row of a table of several sections, -1 if it is suppressed.
+
+        Groups are compared with the distribution of all rows, and at last with that of the release.
+        """
+        whole = encoded.section(np.ones(len(encoded.order), dtype=bool))
+        part = whole if stays.all() else whole.part(stays)
+        labels = self.cut(part, k, models, run)
+        self.check_groups(part, models, labels)
+        rows = SectionRows(np.arange(len(stays)), whole, spread(labels, stays))
+        left = leave_sections(encoded, models, [rows], k, most)
+        if left is None:
+            raise self.no_groups(models)
+        return left
+
     def check_groups(self, encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> None:
         """Refuse groups that fail, which a model that is not closed may cause."""
         if all(model.closed for model in models) or not failing_groups(encoded, models, labels).any():
             return
-        promises = " and ".join(model.describe() for model in models if not model.closed)
-        raise InfeasibleError(
+        raise self.no_groups([model for model in models if not model.closed])
+
+    def no_groups(self, models: Sequence[PrivacyModel]) -> InfeasibleError:
+        """Return the refusal of a run that finds no groups under some models."""
+        promises = " and ".join(model.describe() for model in models)
+        return InfeasibleError(
             f"mondrian found no groups that pass {promises}. Weaken the goal, or widen the population."
         )
 

@@ -6,7 +6,8 @@ group. Nothing else is decided inside a section. Where the bound lies follows fr
 add up.
 
 First, outliers may leave any group, and the remaining rows of their section are grouped again; a section that gains
-nothing by this stays as it was. Then slices leave groups that can spare them, as long as the limit allows it.
+nothing by this stays as it was. Mondrian leaves this out: where it cuts depends on no section. Then slices leave groups
+that can spare them, as long as the limit allows it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries
 from shoal.errors import InfeasibleError
+from shoal.methods import sections
 from shoal.methods.base import failing_groups
+from shoal.methods.sections import count_units
 from shoal.methods.suppression import MOST_ROUNDS, loss_with_suppressed, spread
 from shoal.methods.suppression.slices import Members, slices_of
 from shoal.models import Basis, PrivacyModel
@@ -37,6 +40,7 @@ __all__ = [
     "find_bound",
     "leave_in_order",
     "leave_sections",
+    "leaves_sections",
     "outliers_of",
     "without_outliers",
 ]
@@ -226,13 +230,26 @@ class SectionRows(NamedTuple):
         rows: Its canonical rows, ascending.
         part: These rows.
         labels: The group of each, -1 for a row that was suppressed before.
-        regroup: Groups some of them.
+        regroup: Groups some of them; None if its outliers do not leave first.
     """
 
     rows: NDArray[np.int64]
     part: Encoded
     labels: Labels
-    regroup: Regroup
+    regroup: Regroup | None = None
+
+
+def leaves_sections(encoded: Encoded, models: tuple[PrivacyModel, ...], stays: NDArray[np.bool_], most: int) -> bool:
+    """Say whether rows leave the groups of Mondrian as they leave those of a table of several sections.
+
+    Args:
+        encoded: The table.
+        models: What every group must pass.
+        stays: The canonical rows that do not leave before the search.
+        most: How many others may leave.
+    """
+    in_reach = (most > 0 or not stays.all()) and all(model.basis in IN_SECTIONS for model in models)
+    return in_reach and count_units(encoded) > sections.LARGEST_SECTION
 
 
 def leave_sections(
@@ -254,12 +271,15 @@ def leave_sections(
         distribution of the release too much for some group.
     """
     ends = np.cumsum([len(each.rows) for each in parts])[:-1]
-    outliers = Leaving.joined([outliers_of(each.part, each.labels, most) for each in parts])
-    leaves = np.split(outliers.leaves(find_bound(outliers.sums, most)), ends)
-    fewer = [
-        without_outliers(each.part, models, each.labels, k, own, each.regroup)
-        for each, own in zip(parts, leaves, strict=True)
-    ]
+    fewer = [each.labels for each in parts]
+    regroups = [each.regroup for each in parts if each.regroup is not None]
+    if regroups:
+        outliers = Leaving.joined([outliers_of(each.part, each.labels, most) for each in parts])
+        leaves = np.split(outliers.leaves(find_bound(outliers.sums, most)), ends)
+        fewer = [
+            without_outliers(each.part, models, each.labels, k, own, regroup)
+            for each, own, regroup in zip(parts, leaves, regroups, strict=True)
+        ]
     pairs = list(zip(parts, fewer, strict=True))
     left = most - sum(int(each.part.row_weights[(own < 0) & (each.labels >= 0)].sum()) for each, own in pairs)
     others = Leaving.joined([leave_in_order(each.part, models, own, k, most) for each, own in pairs])

@@ -23,7 +23,6 @@ from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.registry import DEFAULT
 from shoal.models import Basis, PrivacyModel
 from shoal.schema import WIDTH, Column, Kind, Role, Schema
-from shoal.tables.sorting import pack
 
 __all__ = ["Bounds", "check_limits", "group_within", "no_groups_within"]
 
@@ -247,14 +246,7 @@ def group_within(
 
 def _has_sections(encoded: Encoded) -> bool:
     """Say whether a table with sensitive columns is cut into sections by the engines that count its units."""
-    if not encoded.sensitive:
-        return False
-    told_apart = [encoded.row_tuple, *(column.codes for column in encoded.sensitive)]
-    if encoded.personal_k is not None:
-        told_apart.append(np.unique(encoded.personal_k, return_inverse=True)[1].astype(np.int32))
-    told_apart += [] if encoded.people is None else [encoded.people]
-    units = pack(told_apart, [int(codes.max(initial=0)) + 1 for codes in told_apart])[0]
-    return len(np.unique(units)) > sections.LARGEST_SECTION
+    return bool(encoded.sensitive) and sections.count_units(encoded) > sections.LARGEST_SECTION
 
 
 def no_groups_within(method: Method) -> InfeasibleError:

@@ -178,19 +178,24 @@ def plan_in_place(
     if found.units <= sections.LARGEST_SECTION or too_large:
         return None
     refusal, windows, most_gone = None, None, plan.run.most_suppressed(encoded.n_rows)
-    leaving = LeavingBefore.of(encoded, plan.models, most_gone)
+    by_window = bool(limits) and method.name != DEFAULT
+    suppresses = not by_window and not getattr(method, "domains", None)  # otherwise limits alone leave rows out
+    leaving = LeavingBefore.of(encoded, plan.models, most_gone if suppresses else 0)
     if leaving is not None and limits:  # windows are planned for the others
         return None
-    if limits and method.name == DEFAULT:
+    if limits:
         limited = counts.limited(plan)
-        refusal = counts.check_limits(limited, limits)
+        if by_window:
+            windows = counts.plan_windows(limited, limits)
+        else:
+            refusal = counts.check_limits(limited, limits)
         leaving = LeavingBefore.of_limits(limited.encoded, limits, k, most_gone)
-    elif limits:
-        windows = counts.plan_windows(counts.limited(plan), limits)
     if windows is None:  # otherwise each window is checked
         by_k = leaving is not None and leaving.largest_k >= 0
         check_models(method, encoded.part(leaving.stays(encoded)) if leaving and by_k else encoded, plan.models)
-    search = _plan_search(plan, Extent(found.units, found.tuples, people is not None), windows, leaving)
+    gone = leaving.rows if leaving else 0
+    extent = Extent(found.units, found.tuples, people is not None)
+    search = _plan_search(plan, extent, windows, leaving, max(0, most_gone - gone) if suppresses else 0)
     # It may be released as it is.
     if found.rarest >= k and not limits and not search.by_population and not counts.fail(search):
         return None
@@ -198,9 +203,9 @@ def plan_in_place(
 
 
 def _plan_search(
-    plan: Plan, extent: Extent, windows: CodeWindows | None, leaving: LeavingBefore | None
+    plan: Plan, extent: Extent, windows: CodeWindows | None, leaving: LeavingBefore | None, most: int
 ) -> SectionSearch:
-    """Return what searches a section of a table of so many tuples or units."""
+    """Return what searches a section of a table of so many tuples or units; most: the rows that groups may leave."""
     encoded, method, models, given, request = plan.encoded, plan.method, plan.models, plan.run, plan.request
     halved = in_halves(encoded) if getattr(method, "non_overlapping", False) else None
     run = Run(seed=given.seed, weights=given.weights, rules=given.rules, limits=given.limits, twins=given.twins)
@@ -212,7 +217,7 @@ def _plan_search(
             move.prepare()
     return SectionSearch(
         method,
-        SECTIONINGS[method.name].of(method, halved or encoded, models, run, extent, windows),
+        SECTIONINGS[method.name].of(method, halved or encoded, models, run, extent, windows, leaving),
         whole,
         models,
         run,
@@ -221,7 +226,7 @@ def _plan_search(
         request.k,
         moves,
         by_person=extent.by_person,
-        most=given.most_suppressed(encoded.n_rows) - (leaving.rows if leaving else 0),
+        most=most,
         leaving=leaving,
         center=request.center if request.has_centers else "",
         spread=request.spread,

@@ -34,9 +34,6 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if is_limited and getattr(method, "non_overlapping", False):  # refused
         return False
-    # Every window begins with the whole domain, and rows do not leave.
-    if getattr(method, "domains", None) and (is_limited or request.suppression_limit):
-        return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
     by_population = job.settings.population is not None
@@ -45,8 +42,6 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     if by_population and is_limited and not is_ours:  # their models refuse limits of other methods
         return False
     if request.bound:
-        return False
-    if request.suppression_limit and (not is_ours or (is_limited and by_person)):
         return False
     tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
     beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights

@@ -135,6 +135,8 @@ def _histograms(
         found: dict[int, NDArray[np.int64]] = {}
         for frame in frames:
             codes, rows = plan.codes(packing.tuples(frame)), frame["n"].to_numpy()
+            if plan.leaving is not None:
+                rows = np.where(plan.leaving.keeps(packing.codes(frame)), rows, 0)
             of_tuples = cuts.nodes_of(codes)
             for node in nodes.intersection(np.unique(of_tuples).tolist()):
                 inside = of_tuples == node
@@ -188,7 +190,7 @@ class _Proposed:
         return rulings
 
     def _placed(self, frame: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
-        """Return the codes of units, and of each its section and its part by the cut, -1 if there is none."""
+        """Return the codes of units, and of each its section and its part by the cut, -1 if it has none."""
         import polars as pl
 
         codes = self.packing.codes(frame)
@@ -197,6 +199,8 @@ class _Proposed:
         for node, cut in self.proposed.items():
             inside = nodes == node
             parts[inside] = cut.parts[columns[inside, cut.column]]
+        if self.plan.leaving is not None:
+            parts[~self.plan.leaving.keeps(codes)] = -1
         return codes, pl.DataFrame({"node": nodes, "part": parts})
 
     def _count_people(self, tuples: DataFrame) -> dict[int, NDArray[np.int64]]:

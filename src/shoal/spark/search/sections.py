@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InfeasibleError
-from shoal.methods.shoaling.grouping import no_groups
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.release.counted_tables.sections.suppression import SectionSuppression
 from shoal.spark.jobs import kernel_of_batches, polars_of
@@ -80,7 +79,7 @@ def search_sections(
         numbers |= pending
     order = [done[node] for node in cuts.numbers()]
     if not all(facts.passing for _, facts in order):
-        raise InfeasibleError(no_groups(search.models))
+        raise search.plan.refusal(search.models)
     by_frame: dict[int, tuple[DataFrame, list[int]]] = {}
     for node in cuts.numbers():
         frame = done[node][0]

@@ -336,7 +336,6 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
         "max_width": {"Age": "20"},
         "drop": ["z other", "number", "name", "own k"],
     },
-    "suppression beside mondrian": {**CUT, "suppression_limit": 0.1},
     "method": {"method": "mdav", "effort": None},
     "variant": {**CUT, "options": {"variant": "relaxed"}},
     "one section": {"qi": ["Age"], "drop": [*GIVEN["drop"], *QI[1:]]},

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from shoal.errors import InfeasibleError
 from shoal.methods.sections import Tree, cut_by
-from shoal.methods.shoaling.grouping import no_groups
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.duck.groups import DuckFound
@@ -215,7 +214,7 @@ class DuckSearcher:
         self._engine.check_sections(n_cells, min(self._n_units, search.whole.n_rows // search.plan.k))
         for movement in search.moves:
             movement.prepare()
-        whole = DuckSection(session, packing, search.plan, "section", self._n_units, count())
+        whole = DuckSection.whole(session, packing, search.plan, "section", self._n_units)
         tree = cut_by(whole, lambda histograms: search.plan.cuts(histograms, largest), largest, DuckSection.rule)
         again = partial(_search_again, search, largest, self._counted)
         found = DuckFound(self._engine, packing, again, by_person=search.by_person)
@@ -277,7 +276,7 @@ class DuckSearcher:
         for path in session.folder.glob("section-*.parquet"):
             path.unlink()
         if not is_passing:
-            raise InfeasibleError(no_groups(search.models))
+            raise search.plan.refusal(search.models)
 
     def _searched(
         self, search: SectionSearch, sections: Sequence[DuckSection], first: int = 0, *, drop: bool = False

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.methods.sections import Cut, Ruling, Tree
+from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.plan import PartCounts, Sectioning
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.duck_session import DuckSession
@@ -33,11 +35,19 @@ class DuckSection:
     table: str
     n_tuples: int
     numbers: Iterator[int]
+    stays: str = "true"  # says in SQL which tuples or units are counted to find and judge a cut
     sides: tuple[DuckSection, ...] = ()
+
+    @classmethod
+    def whole(cls, session: DuckSession, packing: Packing, plan: Sectioning, table: str, n_tuples: int) -> DuckSection:
+        """Return the tuples or units of a whole table."""
+        leaving = plan.leaving
+        section = cls(session, packing, plan, table, n_tuples, count())
+        return section if leaving is None else replace(section, stays=_staying_in_sql(session, packing, leaving))
 
     def histograms(self) -> list[Counts]:
         """Return the number of tuples, or of rows if these decide, of each code, column after column."""
-        counts = self._counts("sum(n)" if self.plan.by_rows else "count(*)")
+        counts = self._counts("sum(n)" if self.plan.by_rows else "count(*)", where=self.stays)
         return [
             np.bincount(codes, counts[a], n_codes).astype(np.int64)
             for n_codes, (a, codes) in zip(self.plan.n_codes, self.plan.columns, strict=True)
@@ -63,9 +73,9 @@ class DuckSection:
         attribute, search_codes = self.plan.columns[cut.column]
         code, parts = self.packing.code_in_sql(attribute), cut.parts[search_codes]
         if parts.max() == 1 and (np.diff(parts) >= 0).all():
-            return f"({code} >= {np.argmax(parts)})::int as part", f"from {self.table}"
+            return f"({code} >= {np.argmax(parts)})::int as part", f"from {self.table} where {self.stays}"
         self._load_codes(np.arange(len(parts)), parts)
-        return "part", f"from {self.table} join codes on codes.code = {code}"
+        return "part", f"from {self.table} join codes on codes.code = {code} where {self.stays}"
 
     def _count_parts(self, part: str, source: str) -> Iterator[PartCounts]:
         """Yield the rows of the parts of a cut, for each model that is asked; see `_parts_in_sql`."""
@@ -114,12 +124,19 @@ class DuckSection:
         """Return the query of all tuples or units, with their rows."""
         return " union all ".join(f"select * from {table}" for table in self.tables())
 
-    def _counts(self, counted: str, only: int | None = None) -> list[Counts]:
-        """Return how much there is of each code of each attribute; counted: of what, in SQL; only: one attribute."""
+    def _counts(self, counted: str, only: int | None = None, where: str = "true") -> list[Counts]:
+        """Return how much there is of each code of each attribute.
+
+        Args:
+            counted: Of what, in SQL.
+            only: One attribute; None for all.
+            where: Which tuples or units are counted, in SQL.
+        """
         lengths = {a: len(codes) for a, codes in self.plan.columns if only in (None, a)}
         code = self.packing.code_in_sql
         queries = [
-            f"select {a} as a, {code(a)} as code, {counted}::bigint as n from {self.table} group by 2" for a in lengths
+            f"select {a} as a, {code(a)} as code, {counted}::bigint as n from {self.table} where {where} group by 2"
+            for a in lengths
         ]
         frame = self.session.fetch(" union all ".join(queries))
         attributes, codes, rows = (frame[name].to_numpy() for name in ("a", "code", "n"))
@@ -137,6 +154,19 @@ class DuckSection:
 
         columns = {"code": codes.astype(np.int32)} | ({} if parts is None else {"part": parts})
         self.session.load("codes", pl.DataFrame(columns))
+
+
+def _staying_in_sql(session: DuckSession, packing: Packing, leaving: LeavingBefore) -> str:
+    """Return the condition of tuples or units whose rows are not suppressed before the search."""
+    import polars as pl
+
+    codes = [packing.code_in_sql(place) for place in leaving.places]
+    if leaving.largest_k >= 0:
+        return f"{codes[0]} <= {leaving.largest_code}"
+    names = [f"g{place}" for place in leaving.places]
+    session.load("gone", pl.DataFrame(dict(zip(names, leaving.codes.T, strict=True))))
+    equal = " and ".join(f"gone.{name} = {code}" for name, code in zip(names, codes, strict=True))
+    return f"not exists (select 1 from gone where {equal})"
 
 
 def leaves_of(tree: Tree[DuckSection]) -> list[DuckSection]:

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InfeasibleError
-from shoal.methods.shoaling.grouping import no_groups
 from shoal.methods.suppression.leaving import Bound
 from shoal.release.counted_tables.duck.groups import DuckFound
 from shoal.release.counted_tables.sections.suppression import HeldGroups, SectionSuppression, settle
@@ -50,7 +48,8 @@ class DuckHeld:
     def add(self, tuples: pl.DataFrame, groups: HeldGroups) -> None:
         """Take the groups of the next section; their entries have its tuples or units."""
         if not groups.passing:
-            raise InfeasibleError(no_groups(self._suppression.search.models))
+            search = self._suppression.search
+            raise search.plan.refusal(search.models)
         self._first.append(self._write("first", len(self._first), groups.entries))
         self._numbers.append(groups.number)
         self._paths.append(self._first[-1])

@@ -24,12 +24,14 @@ class LeavingBefore:
     Attributes:
         rows: How many they are.
         largest_k: The largest personal k of a row that stays; -1 if all may stay.
-        places: Limited quasi-identifiers.
+        largest_code: Its code.
+        places: The columns that tell: that of the personal k among the codes of a unit, or limited quasi-identifiers.
         codes: The combinations of their codes that no window of a plan has room for.
     """
 
     rows: int
     largest_k: int = -1
+    largest_code: int = -1
     places: tuple[int, ...] = ()
     codes: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int32))
 
@@ -47,7 +49,9 @@ class LeavingBefore:
             return None
         assert encoded.personal_k is not None
         gone = int(encoded.row_weights[~stays].sum())
-        return cls(gone, int(encoded.personal_k[stays].max(initial=0)))
+        largest = int(encoded.personal_k[stays].max(initial=0))
+        code = int(np.searchsorted(np.unique(encoded.personal_k), largest, side="right")) - 1
+        return cls(gone, largest, code, (len(encoded.attributes) + len(encoded.sensitive),))
 
     @classmethod
     def of_limits(cls, counted: Encoded, limits: Sequence[Limited], k: int, most: int) -> LeavingBefore | None:
@@ -61,16 +65,23 @@ class LeavingBefore:
         """
         places, gone = tuple(limit.place for limit in limits), plan_windows(counted, limits, k) < 0
         rows = int(counted.row_weights[gone].sum())
-        return cls(rows, -1, places, counted.tuples[gone][:, places]) if 0 < rows <= most else None
+        return cls(rows, -1, -1, places, counted.tuples[gone][:, places]) if 0 < rows <= most else None
 
     def stays(self, rows: Encoded) -> NDArray[np.bool_]:
         """Say of each canonical row whether it stays."""
         if self.largest_k >= 0:
             assert rows.personal_k is not None
             return rows.personal_k <= self.largest_k
-        known = np.concatenate([self.codes, rows.tuples[:, self.places]])
+        return self.keeps(rows.tuples)[rows.row_tuple]
+
+    def keeps(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Say of each tuple or unit whether its rows stay; codes: of quasi-identifiers, then of columns beside them."""
+        own = codes[:, self.places]
+        if self.largest_k >= 0:
+            return np.asarray(own[:, 0] <= self.largest_code)
+        known = np.concatenate([self.codes, own])
         number = np.unique(known, axis=0, return_inverse=True)[1].reshape(-1)
         is_gone = np.zeros(len(known), dtype=bool)
         is_gone[number[: len(self.codes)]] = True
         staying: NDArray[np.bool_] = ~is_gone[number[len(self.codes) :]]
-        return staying[rows.row_tuple]
+        return staying

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -14,6 +14,7 @@ from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import Entries
 from shoal.encoding.population import Population, covered_rows
 from shoal.encoding.sensitive import Sensitive
+from shoal.errors import InfeasibleError
 from shoal.methods.base import Method, Run, failing_groups, group_in_windows
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.mondrian.counted_cuts import counted_cuts
@@ -24,6 +25,7 @@ from shoal.methods.shoaling.pricing import Column
 from shoal.methods.shoaling.problem import Extent
 from shoal.models import Basis, Distributions, Groups, PrivacyModel
 from shoal.release.cells.limits import no_groups_within
+from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.plan import PartCounts
 from shoal.release.counted_tables.sections.windows import CodeWindows
 
@@ -46,7 +48,9 @@ class MondrianSections:
         counts_people: Whether k people must be in each part.
         windows: What may share a group, if cells are limited.
         population: The population that models compare groups with.
-        region: The region of the table, if domains are declared; as segments are cut, it keeps theirs.
+        leaving: Which rows are suppressed before the search.
+        region: The region of the table, if domains are declared.
+        regions: The region of each window from which segments were cut; as they are cut, it keeps theirs.
     """
 
     method: Mondrian
@@ -58,9 +62,12 @@ class MondrianSections:
     counts_people: bool
     windows: CodeWindows | None = None
     population: Population | None = None
+    leaving: LeavingBefore | None = None
     region: Region | None = None
+    regions: dict[int, Region] = field(default_factory=dict)
     by_rows: ClassVar[bool] = True
     may_fail: ClassVar[bool] = False
+    regroups: ClassVar[bool] = False
 
     @classmethod
     def suits(cls, method: Method) -> bool:
@@ -76,6 +83,7 @@ class MondrianSections:
         run: Run,
         extent: Extent,
         windows: CodeWindows | None,
+        leaving: LeavingBefore | None = None,
     ) -> Self:
         """Plan the cuts of a table."""
         assert isinstance(method, Mondrian)
@@ -89,6 +97,7 @@ class MondrianSections:
             extent.by_person,
             windows,
             encoded.population,
+            leaving,
             Region.whole(encoded, method.domains) if method.domains else None,
         )
 
@@ -124,12 +133,17 @@ class MondrianSections:
         """The models that compare the cells of each part with a population."""
         return [model for model in self.models if model.basis is Basis.POPULATION]
 
+    def refusal(self, models: tuple[PrivacyModel, ...]) -> InfeasibleError:
+        """Return the refusal of a run that finds no groups."""
+        return self.method.no_groups(models) if self.windows is None else no_groups_within(self.method)
+
     def cuts(self, histograms: Sequence[Counts], largest: int) -> Iterator[Cut]:
         """Yield the cuts that leave k rows in each part, in the order of the method; windows are separated first."""
         if self.windows is not None and (cut := self.windows.first_cut(histograms)) is not None:
             return iter([cut])
         if self.region is not None:
-            own = self.region.around(histograms).divide(histograms, self.attributes, self.k)
+            window = 0 if self.windows is None else self.windows.last(histograms)
+            own = self._region(window).around(histograms).divide(histograms, self.attributes, self.k)
             return iter([] if own is None else [own])
         n_choices = CHOICES if self.models else 1
         return counted_cuts(histograms, self.attributes, self.k, n_choices, by_person=self.counts_people)
@@ -182,14 +196,22 @@ class MondrianSections:
         if section.people is not None:  # the kernel has a counter for each code
             own = np.unique(section.people, return_inverse=True)[1].reshape(-1)
             section = replace(section, people=own.astype(np.int32))
+        windows = np.zeros(len(section.tuples), dtype=np.int32)
         if self.windows is not None:
-            return self._group_in_windows(section, models, run, self.windows.of(section.tuples)[section.row_tuple])
-        if self.region is not None:
-            groups = split_regions(section, self.k, self.region.around(section.histograms), run)
-            return groups[section.row_tuple]
+            windows = self.windows.of(section.tuples)
+        if self.region is not None and (windows == windows[0]).all():
+            region = self._region(int(windows[0])).around(section.histograms)
+            return split_regions(section, self.k, region, run)[section.row_tuple]
+        if self.windows is not None:
+            return self._group_in_windows(section, models, run, windows[section.row_tuple])
         labels = self.method.cut(section, self.k, models, run)
         self.method.check_groups(section, models, labels)
         return labels
+
+    def _region(self, window: int) -> Region:
+        """Return the region of a window, which is that of the table until it is cut."""
+        assert self.region is not None
+        return self.regions.setdefault(window, replace(self.region))
 
     def _group_in_windows(
         self, section: Encoded, models: tuple[PrivacyModel, ...], run: Run, windows: NDArray[np.int32]

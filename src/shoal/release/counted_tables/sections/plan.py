@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries
+from shoal.errors import InfeasibleError
 from shoal.methods.base import Method, Run
 from shoal.methods.sections import Cut
 from shoal.methods.shoaling.pricing import Column
 from shoal.methods.shoaling.problem import Extent
 from shoal.models import Distributions, PrivacyModel
+from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.windows import CodeWindows
 
 __all__ = ["PartCounts", "Sectioning"]
@@ -52,6 +54,7 @@ class Sectioning(Protocol):
         run: Run,
         extent: Extent,
         windows: CodeWindows | None,
+        leaving: LeavingBefore | None = None,
     ) -> Self:
         """Plan the sections of a table.
 
@@ -62,6 +65,7 @@ class Sectioning(Protocol):
             run: The run.
             extent: The size of the table.
             windows: What may share a group, if the method does not keep to limits itself.
+            leaving: Which rows are suppressed before the search.
         """
 
     @property
@@ -85,6 +89,10 @@ class Sectioning(Protocol):
         """Whether rows decide where to cut; otherwise tuples or units do."""
 
     @property
+    def leaving(self) -> LeavingBefore | None:
+        """Which rows are not counted to find or judge a cut, because they are suppressed before the search."""
+
+    @property
     def judged(self) -> tuple[tuple[int, ...], ...]:
         """What is counted to judge a cut: combinations of columns beside the quasi-identifiers, from 0 on.
 
@@ -98,6 +106,13 @@ class Sectioning(Protocol):
     @property
     def may_fail(self) -> bool:
         """Whether a section may have no groups that pass, though the one that it was cut from has."""
+
+    @property
+    def regroups(self) -> bool:
+        """Whether a section is grouped again without its outliers."""
+
+    def refusal(self, models: tuple[PrivacyModel, ...]) -> InfeasibleError:
+        """Return the refusal of a run that finds no groups."""
 
     def cuts(self, histograms: Sequence[Counts], largest: int) -> Iterator[Cut]:
         """Yield the cuts of a section to try, in order.

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries
+from shoal.errors import InfeasibleError
 from shoal.methods.base import Method, Run
 from shoal.methods.sections import Cut, priced_cuts
-from shoal.methods.shoaling.grouping import Grouping
+from shoal.methods.shoaling.grouping import Grouping, no_groups
 from shoal.methods.shoaling.pricing import Column, price_table
 from shoal.methods.shoaling.problem import Extent, SectionPlan, prepare
 from shoal.methods.shoaling.search import Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS, Search
 from shoal.models import Basis, Distributions, PrivacyModel
+from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.plan import PartCounts
 from shoal.release.counted_tables.sections.windows import CodeWindows
 
@@ -38,6 +40,8 @@ class ShoalingSections:
     by_rows: ClassVar[bool] = False
     judged: ClassVar[tuple[tuple[int, ...], ...]] = ()
     counts_people: ClassVar[bool] = False
+    leaving: ClassVar[LeavingBefore | None] = None
+    regroups: ClassVar[bool] = True
 
     @classmethod
     def suits(cls, method: Method) -> bool:
@@ -53,6 +57,7 @@ class ShoalingSections:
         run: Run,
         extent: Extent,
         windows: CodeWindows | None,
+        leaving: LeavingBefore | None = None,
     ) -> Self:
         """Price the table, and suit the effort to its size."""
         assert isinstance(method, Shoaling)
@@ -82,6 +87,10 @@ class ShoalingSections:
     def n_codes(self) -> list[int]:
         """The number of codes of each of these columns."""
         return [int(n) for n in np.diff(self.plan.pricing.prices.offsets)]
+
+    def refusal(self, models: tuple[PrivacyModel, ...]) -> InfeasibleError:
+        """Return the refusal of a run that finds no groups."""
+        return InfeasibleError(no_groups(models))
 
     def cuts(self, histograms: Sequence[Counts], largest: int) -> Iterator[Cut]:
         """Yield the cut that lowers the mean price of a pair of tuples most."""

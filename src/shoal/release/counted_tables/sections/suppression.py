@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, one_by_one
-from shoal.errors import InfeasibleError
 from shoal.methods.base import failing_groups
-from shoal.methods.shoaling.grouping import no_groups
 from shoal.methods.suppression import spread
 from shoal.methods.suppression.leaving import (
     LARGEST,
@@ -98,7 +96,7 @@ def settle(held: HeldSections, search: SectionSearch) -> list[Bound]:
     Raises:
         InfeasibleError: What left before the search changes the distribution of the release too much for some group.
     """
-    used = held.regroup(_bounds(held, OUTLIERS, search.most))
+    used = held.regroup(_bounds(held, OUTLIERS, search.most)) if search.plan.regroups else 0
     bounds = _bounds(held, OTHERS, search.most - used)
     if not search.whole.sensitive:
         return bounds
@@ -107,7 +105,7 @@ def settle(held: HeldSections, search: SectionSearch) -> list[Bound]:
     held.restore()  # the distribution of the release would change too much for some group
     bounds = [NONE_LEAVES] * len(bounds)
     if search.leaving is not None and not _passes(held, search, bounds):
-        raise InfeasibleError(no_groups(search.models))
+        raise search.plan.refusal(search.models)
     return bounds
 
 
@@ -171,11 +169,14 @@ class SectionSuppression:
             groups = search.find_groups(rows, number)
             if search.row_by_row and isinstance(groups, Entries):
                 groups = groups.labels()
+            elif not (search.row_by_row or isinstance(groups, Entries)):
+                groups = Entries.of_rows(rows, groups)
         else:  # the rows of a tuple are told apart
             stays = search.leaving.stays(rows)
             groups = spread(self._labels(rows.part(stays), number), stays)
         others = leave_in_order(rows, search.models, groups, search.plan.k, search.most)
-        entries = self._frame(units, part, groups, outliers_of(rows, groups, search.most), others)
+        outliers = outliers_of(rows, groups, search.most) if search.plan.regroups else None
+        entries = self._frame(units, part, groups, outliers, others)
         return HeldGroups(entries, number, search.passes(rows, groups))
 
     def regroup(self, held: pl.DataFrame, number: int, bound: Bound) -> pl.DataFrame | None:
@@ -190,8 +191,7 @@ class SectionSuppression:
         if fewer is labels:
             return None
         others = leave_in_order(rows, search.models, fewer, search.plan.k, search.most)
-        none = Leaving(np.zeros(len(labels), dtype=np.int64), np.zeros(len(labels), dtype=np.int32), rows.row_weights)
-        return self._frame(section.units, section.part, fewer, none, others)
+        return self._frame(section.units, section.part, fewer, None, others)
 
     def count_gone(self, held: pl.DataFrame, bound: Bound) -> list[Counts]:
         """Count the rows that are not released by the codes of each sensitive column."""
@@ -242,16 +242,17 @@ class SectionSuppression:
         return _Section(self._part(units), units.drop("n"), Entries(number, rows, groups))
 
     def _frame(
-        self, units: pl.DataFrame, part: Encoded, groups: Entries | Labels, outliers: Leaving, others: Leaving
+        self, units: pl.DataFrame, part: Encoded, groups: Entries | Labels, outliers: Leaving | None, others: Leaving
     ) -> pl.DataFrame:
-        """Return the entries of a section."""
+        """Return the entries of a section; outliers: None if they do not leave, or left already."""
         import polars as pl
 
         entries = groups if isinstance(groups, Entries) else unit_entries(part, groups)
         first = np.arange(len(entries.rows)) if entries is groups else np.cumsum(entries.rows) - entries.rows
         columns: list[NDArray[Any]] = [np.arange(len(entries.rows)), entries.rows, entries.groups]
+        none = np.zeros(len(first), dtype=np.int64)
         for leaving in (outliers, others):
-            columns += [leaving.worth[first], leaving.place[first]]
+            columns += [none, none] if leaving is None else [leaving.worth[first], leaving.place[first]]
         found = units.select(self.packing.names)[entries.tuples.astype(np.int64)]
         made = zip(HELD.items(), columns, strict=True)
         return found.with_columns(pl.Series(name, values.astype(kind)) for (name, kind), values in made)

@@ -25,7 +25,7 @@ class CodeWindows:
     Attributes:
         places: The limited quasi-identifiers.
         codes: The combinations of their codes that occur.
-        labels: The window of each.
+        labels: The window of each, -1 if no window has room for it.
     """
 
     places: tuple[int, ...]
@@ -39,7 +39,7 @@ class CodeWindows:
             histograms: The rows of each code of each quasi-identifier. Sections are cut by codes of single columns, so
                 that the combinations of a section are those whose codes all occur in it.
         """
-        inside = self._among([histograms[place] > 0 for place in self.places])
+        inside = self._inside(histograms)
         windows, ranks = np.unique(self.labels[inside], return_inverse=True)
         n_windows = len(windows)
         if n_windows < 2:
@@ -59,6 +59,14 @@ class CodeWindows:
             found += [(abs(2 * int(number) - n_windows), i, int(number)) for number in numbers]
         _, i, number = min(found)
         return Cut(self.places[i], (spans[i] >= number).astype(np.int32), is_settled=True)
+
+    def last(self, histograms: Sequence[NDArray[np.int64]]) -> int:
+        """Return the last window of a section; histograms: as for `first_cut`."""
+        return int(self.labels[self._inside(histograms)].max())
+
+    def _inside(self, histograms: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+        """Say of each combination whether a section has it and some window has room for it."""
+        return self._among([histograms[place] > 0 for place in self.places]) & (self.labels >= 0)
 
     def of(self, tuples: Codes) -> Codes:
         """Return the window of each tuple of a section."""
