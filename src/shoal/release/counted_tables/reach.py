@@ -28,9 +28,8 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     if method.name not in SECTIONINGS or not SECTIONINGS[method.name].suits(method):
         return False
     is_limited = any(any(column.limits) for column in schema.qi)
-    # A plan of windows counts the people of each.
-    is_ours, by_person = method.name == DEFAULT, bool(schema.names(Role.PERSON))
-    if by_person and (is_limited or not getattr(method, "counts_people", True)):
+    is_ours = method.name == DEFAULT
+    if schema.names(Role.PERSON) and not getattr(method, "counts_people", True):
         return False
     if is_limited and getattr(method, "non_overlapping", False):  # refused
         return False
@@ -46,7 +45,7 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if request.bound:
         return False
-    if request.suppression_limit and (not is_ours or (is_limited and by_person)):
+    if request.suppression_limit and not is_ours:
         return False
     tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
     beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights
