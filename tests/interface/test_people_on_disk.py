@@ -22,6 +22,7 @@ from shoal.tables.sources.duck import people
 from shoal.verification.gate_streamed import tallies
 from tests.contract.test_dealing import AGES, odd_table
 from tests.interface import test_sections_on_disk
+from tests.interface.test_mondrian_on_disk import limited_table
 from tests.interface.test_sections_on_disk import GIVEN, LARGEST, MIXED, mixed_table, written
 
 searched = test_sections_on_disk.searched
@@ -71,6 +72,28 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         GIVEN
         | {"method": "mondrian", "effort": None, "cells": "center", "center": "median", "spread": True}
         | {"person": "who", "k_column": "own k", "drop": ["name"]},
+    ),
+    "a limit, own k": (
+        odd_table(1, 900),
+        GIVEN | {"max_width": {"Age": "20"}, "person": "who", "k_column": "own k", "drop": ["name"]},
+    ),
+    "limits, suppression and diversity": (
+        with_odd_ids(limited_table(300)).drop("own k"),
+        MIXED
+        | {
+            "k": 4,
+            "max_width": {"height": "30", "born": "20y"},
+            "coarsest": {"height": "20"},
+            "person": "who",
+            "suppression_limit": 0.05,
+            "models": [shoal.LDiversity("disease", l=2)],
+        },
+    ),
+    "mondrian, limits and diversity": (
+        with_odd_ids(limited_table(300)).drop("own k"),
+        MIXED
+        | {"method": "mondrian", "effort": None, "person": "who", "models": [shoal.LDiversity("disease", l=2)]}
+        | {"max_width": {"born": "40y"}, "coarsest": {"height": "60"}, "finest": {"born": "year"}},
     ),
 }
 
@@ -127,6 +150,25 @@ def test_too_few_people_are_refused_as_in_memory(n_people: int, tmp_path: Path) 
             written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine=engine)
         refusals.append(str(refused.value))
     assert refusals[0] == refusals[1]
+
+
+def test_limits_with_too_few_people_are_refused_as_in_memory(searched: list[int], tmp_path: Path) -> None:
+    """Rows are enough in every window, but people are not; every width that the message tries is counted on disk."""
+    table = limited_table(300).with_columns(who=pl.col("height").str.slice(0, 2))
+    write_csv(table, tmp_path / "source.csv")
+    by_person, found = {"person": "who", "drop": ["own k"]}, []
+    for width, of_whom in (("20", {"drop": ["own k", "who"]}), ("20", by_person), ("90", by_person)):
+        given = MIXED | {"ends": "exact", "max_width": {"height": width, "born": "50y"}} | of_whom
+        outcomes: list[object] = []
+        for engine in ("memory", "duckdb"):
+            try:
+                outcomes.append(written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine=engine))
+            except InfeasibleError as refusal:
+                outcomes.append(str(refusal))
+        assert outcomes[0] == outcomes[1]
+        found.append(isinstance(outcomes[0], str))
+    assert found == [False, True, False]
+    assert len(searched) == 2
 
 
 def test_table_of_k_people_in_each_tuple_is_released_as_it_is(searched: list[int], tmp_path: Path) -> None:

@@ -105,6 +105,12 @@ BESIDE_PEOPLE: dict[str, dict[str, Any]] = {
         "models": [shoal.KMap(150), shoal.LDiversity("disease", l=2)],
         "population": pl.concat([odd_table(1, 600), odd_table(7, 400)]),
     },
+    # Windows have enough people; some rows are in none.
+    "limits, suppression": {
+        "max_width": {"Age": "6"},
+        "finest": {QI[2]: "month"},
+        "suppression_limit": 0.1,
+    },
 }
 
 

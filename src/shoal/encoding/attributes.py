@@ -87,6 +87,21 @@ class PeopleCounts(Protocol):
             needed: How many each code needs; further codes are in no run.
         """
 
+    def in_sets(
+        self, run: NDArray[np.int32], number: NDArray[np.int32], k: int = 0
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Count the people of sets of rows that follow each other in runs, if rows have the counts of several columns.
+
+        Args:
+            run: The run of each row, -1 for none.
+            number: The number of its set in the run, from 0 on without gaps.
+            k: How many people a run of sets needs.
+
+        Returns:
+            For each set in order, its people; and the last set from which on those up to it have k people, -1 if there
+            is none or if k is 0.
+        """
+
 
 @dataclass(frozen=True)
 class Encoded:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.attributes import Encoded
+from shoal.encoding.attributes import Encoded, PeopleCounts
 from shoal.encoding.limits import Limited
 
-__all__ = ["breaches", "parts_of", "plan_windows", "wall_classes"]
+__all__ = ["LastMet", "breaches", "parts_of", "plan_windows", "wall_classes"]
 
 MOST_ORDERS = 6  # orders of limits that are tried
 
@@ -39,13 +39,12 @@ def plan_windows(encoded: Encoded, limits: Sequence[Limited], k: int) -> Labels:
     walls = wall_classes(encoded.tuples, limits)[encoded.row_tuple]
     narrow = [limit for limit in limits if limit.most or limit.has_windows]
     best = np.full(len(walls), -1, dtype=np.int32)
+    plan = _Plan(encoded, k, _holders(encoded))
     for number, order in enumerate(permutations(narrow)):
         if number == MOST_ORDERS:
             break
-        plan = _Plan(encoded, k)
         labels = np.full(len(walls), -1, dtype=np.int32)
-        windows = (window for part in parts_of(walls) for window in plan.divide(part, order))
-        for label, rows in enumerate(windows):
+        for label, rows in enumerate(plan.divide(list(parts_of(walls)), order)):
             labels[rows] = label
         if number == 0 or _left_out(encoded, labels) < _left_out(encoded, best):
             best = labels
@@ -66,38 +65,160 @@ def parts_of(labels: NDArray[Any]) -> Iterator[Rows]:
     yield from np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
 
+# ---- who is counted
+
+
+class _Holders(Protocol):
+    """What the size of a set of rows counts."""
+
+    def sizes(self, sets: Sequence[Rows]) -> list[int]:
+        """Return the size of each set."""
+
+    def latest_starts(self, runs: Sequence[Sequence[Rows]], k: int) -> list[list[int]]:
+        """Return for each set of a run the last one from which on the sets up to it have a size of k; -1 if none."""
+
+
+def _holders(encoded: Encoded) -> _Holders:
+    if encoded.people is not None:
+        return _People(encoded.people)
+    if encoded.counted_people is not None:
+        return _CountedPeople(encoded.counted_people, len(encoded.order))
+    return _Weights(encoded.row_weights)
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """Rows are counted."""
+
+    weights: Rows
+
+    def sizes(self, sets: Sequence[Rows]) -> list[int]:
+        """See `_Holders`."""
+        return [int(self.weights[rows].sum()) for rows in sets]
+
+    def latest_starts(self, runs: Sequence[Sequence[Rows]], k: int) -> list[list[int]]:
+        """See `_Holders`."""
+        below = [np.append(0, np.cumsum(self.sizes(sets))) for sets in runs]
+        return [(np.searchsorted(own, own[1:] - k, side="right") - 1).tolist() for own in below]
+
+
+@dataclass(frozen=True)
+class _People:
+    """People are counted; the person of each row is known."""
+
+    people: Labels
+
+    def sizes(self, sets: Sequence[Rows]) -> list[int]:
+        """See `_Holders`."""
+        return [len(np.unique(self.people[rows])) for rows in sets]
+
+    def latest_starts(self, runs: Sequence[Sequence[Rows]], k: int) -> list[list[int]]:
+        """See `_Holders`."""
+        found = []
+        for sets in runs:
+            met, latest = LastMet(k), []
+            for number, rows in enumerate(sets):
+                met.meet(np.unique(self.people[rows]).tolist(), number)
+                latest.append(met.latest)
+            found.append(latest)
+        return found
+
+
+@dataclass(frozen=True)
+class _CountedPeople:
+    """People are counted by somebody who knows whose the rows are."""
+
+    counts: PeopleCounts
+    n_rows: int
+
+    def sizes(self, sets: Sequence[Rows]) -> list[int]:
+        """See `_Holders`."""
+        if not sets:
+            return []
+        return [int(n) for n in self.counts.in_sets(*self._numbered([sets]))[0]]
+
+    def latest_starts(self, runs: Sequence[Sequence[Rows]], k: int) -> list[list[int]]:
+        """See `_Holders`."""
+        if not runs:
+            return []
+        _, latest = self.counts.in_sets(*self._numbered(runs), k)
+        return [own.tolist() for own in np.split(latest, np.cumsum([len(sets) for sets in runs])[:-1])]
+
+    def _numbered(self, runs: Sequence[Sequence[Rows]]) -> tuple[Labels, Labels]:
+        """Return for each row the number of its run, -1 if it is in none, and that of its set in the run."""
+        run, number = np.full(self.n_rows, -1, dtype=np.int32), np.zeros(self.n_rows, dtype=np.int32)
+        for i, sets in enumerate(runs):
+            for j, rows in enumerate(sets):
+                run[rows], number[rows] = i, j
+        return run, number
+
+
+class LastMet:
+    """The k people who were met last in a run of sets."""
+
+    def __init__(self, k: int) -> None:
+        self._k = k
+        self._numbers: OrderedDict[int, int] = OrderedDict()  # where each was met last, those of long ago first
+
+    def meet(self, people: Sequence[int], number: int) -> None:
+        """Meet the people of the next set, or some of them."""
+        for person in people:
+            self._numbers.pop(person, None)
+            self._numbers[person] = number
+            if len(self._numbers) > self._k:
+                self._numbers.popitem(last=False)
+
+    @property
+    def latest(self) -> int:
+        """The last set from which on k people were met; -1 if there is none."""
+        return next(iter(self._numbers.values())) if len(self._numbers) == self._k else -1
+
+
+# ---- plans
+
+
 @dataclass(frozen=True)
 class _Plan:
     """Divides rows of a table into windows of at least k rows or people."""
 
     encoded: Encoded
     k: int
+    holders: _Holders
 
-    def divide(self, rows: Rows, limits: Sequence[Limited]) -> Iterator[Rows]:
-        """Yield windows of the rows that keep to the limits; rows that no window has room for are left out."""
-        if not limits:
-            if self._size(rows) >= self.k:
-                yield rows
-            return
-        limit, *others = limits
-        ranks = limit.ranks[self.encoded.tuples[self.encoded.row_tuple[rows], limit.place]]
-        windows = self._of_values(rows, ranks, limit.most) if limit.most else self._of_ranks(rows, ranks, limit.reach)
-        for window in windows:
-            yield from self.divide(window, others)
+    def divide(self, parts: list[Rows], limits: Sequence[Limited]) -> list[Rows]:
+        """Return windows of parts that keep to the limits, in order; rows that no window has room for are left out."""
+        for limit in limits:
+            ranks = limit.ranks[self.encoded.tuples[self.encoded.row_tuple, limit.place]]
+            if limit.most:
+                parts = [each for rows in parts for each in self._of_values(rows, ranks[rows], limit.most)]
+                continue
+            runs = [[rows[own] for own in parts_of(ranks[rows])] for rows in parts]
+            latest = self.holders.latest_starts(runs, self.k)
+            parts = [
+                each
+                for sets, starts in zip(runs, latest, strict=True)
+                for each in self._of_ranks(sets, [int(ranks[rows[0]]) for rows in sets], limit.reach, starts)
+            ]
+        if limits and not limits[-1].most:  # runs of ranks are large enough
+            return parts
+        return [rows for rows, size in zip(parts, self.holders.sizes(parts), strict=True) if size >= self.k]
 
     def _size(self, rows: Rows) -> int:
-        if self.encoded.people is not None:
-            return len(np.unique(self.encoded.people[rows]))
-        return len(rows) if self.encoded.weights is None else int(self.encoded.weights[rows].sum())
+        return self.holders.sizes([rows])[0]
 
-    def _of_ranks(self, rows: Rows, ranks: Rows, reach: Rows) -> list[Rows]:
-        """Return runs of ranks within reach that leave out fewest rows and, among these, the fewest runs."""
-        parts = list(parts_of(ranks))
-        distinct = [int(ranks[part[0]]) for part in parts]
-        weights = self.encoded.row_weights[rows]
-        sizes = [int(weights[part].sum()) for part in parts]
-        latest = self._latest_starts([rows[part] for part in parts])
-        ends = np.searchsorted(distinct, reach[distinct], side="right")  # of the longest run from each rank
+    def _of_ranks(
+        self, parts: Sequence[Rows], distinct: Sequence[int], reach: Rows, latest: Sequence[int]
+    ) -> list[Rows]:
+        """Return runs of ranks within reach that leave out fewest rows and, among these, the fewest runs.
+
+        Args:
+            parts: The rows of each rank that occurs.
+            distinct: These ranks.
+            reach: For each rank, the greatest that may share its window.
+            latest: For each part, the last one from which on a run up to it is large enough; -1 if there is none.
+        """
+        sizes = [int(self.encoded.row_weights[rows].sum()) for rows in parts]
+        ends = np.searchsorted(distinct, reach[list(distinct)], side="right")  # of the longest run from each rank
         first = 0
         begun: deque[int] = deque()  # where the last run may begin, the best first; each is better than those before it
         # The best so far for the ranks before each one: rows left out, number of runs, and where the last run began.
@@ -120,30 +241,11 @@ class _Plan:
         found, i = [], len(distinct)
         while i:
             if begins[i] >= 0:
-                found.append(np.concatenate([rows[part] for part in parts[begins[i] : i]]))
+                found.append(np.concatenate(parts[begins[i] : i]))
                 i = begins[i]
             else:
                 i -= 1
         return found[::-1]
-
-    def _latest_starts(self, parts: Sequence[Rows]) -> list[int]:
-        """Return for each part the last one from which on a run up to it is large enough; -1 if there is none."""
-        latest, start = [], 0
-        if self.encoded.people is None:
-            below = np.append(0, np.cumsum([self._size(part) for part in parts]))
-            return [int(i) - 1 for i in np.searchsorted(below, below[1:] - self.k, side="right")]
-        met: dict[int, int] = {}
-        for part in parts:
-            for person in np.unique(self.encoded.people[part]).tolist():
-                met[person] = met.get(person, 0) + 1
-            while len(met) >= self.k:
-                for person in np.unique(self.encoded.people[parts[start]]).tolist():
-                    met[person] -= 1
-                    if not met[person]:
-                        del met[person]
-                start += 1
-            latest.append(start - 1)
-        return latest
 
     def _of_values(self, rows: Rows, ranks: Rows, most: int) -> list[Rows]:
         """Return groups of at most `most` values. Values of too few rows go together, the largest with the smallest.

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.limits import Limited
@@ -18,6 +15,7 @@ from shoal.errors import InfeasibleError
 from shoal.metrics.association import Pairs
 from shoal.release.cells.limits import Bounds
 from shoal.release.counted_tables.dealing import coding_of
+from shoal.release.counted_tables.people import CountedPeople
 from shoal.release.counted_tables.searcher import PopulationCounter, Searcher, UnitCounts, UnitSearcher
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.release.counted_tables.sections.windows import CodeWindows
@@ -25,55 +23,7 @@ from shoal.release.make import Plan
 from shoal.release.preconditions import check_population
 from shoal.tables.values.people import People
 
-__all__ = ["CodeCounts", "CountedPeople"]
-
-
-@dataclass
-class CountedPeople:
-    """The people of a table that an engine has; see `PeopleCounts`. What was asked once can be asked without it.
-
-    Attributes:
-        n_people: Their number.
-        of_codes: By attribute with an order, the number of people with each code.
-        source: The engine.
-        answers: What was asked, by attribute and runs.
-        counted: By attribute, runs that were counted: the first code of each, the code after its last, and its people.
-    """
-
-    n_people: int
-    of_codes: dict[int, NDArray[np.int64]]
-    source: UnitSearcher | None
-    answers: dict[tuple[int, bytes], NDArray[np.bool_]] = field(default_factory=dict)
-    counted: dict[int, list[NDArray[np.int64]]] = field(default_factory=dict)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"source": None, "counted": {}}
-
-    def are_enough(self, a: int, starts: NDArray[np.int64], needed: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Say for each code of an attribute whether its run has as many people as it needs."""
-        key = a, sha256(starts.tobytes() + needed.tobytes()).digest()
-        if key not in self.answers:
-            self.answers[key] = self._judge(a, starts, needed)
-        return self.answers[key]
-
-    def _judge(self, a: int, starts: NDArray[np.int64], needed: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Ask the engine about the runs for which neither their codes nor the runs inside them decide."""
-        ends, of_codes = np.append(starts[1:], len(needed)), self.of_codes[a][: len(needed)]
-        runs = np.repeat(np.arange(len(starts)), ends - starts)
-        least, most = (bound.reduceat(of_codes, starts) for bound in (np.maximum, np.add))
-        counted = self.counted.setdefault(a, [])
-        for first, end, people in counted:
-            is_inside = runs[first] == runs[end - 1]
-            np.maximum.at(least, runs[first[is_inside]], people[is_inside])
-        asked = np.unique(runs[(least[runs] < needed) & (most[runs] >= needed)])
-        if len(asked):
-            assert self.source is not None
-            number = np.full(len(starts), -1, dtype=np.int32)
-            number[asked] = np.arange(len(asked), dtype=np.int32)
-            (least[asked],) = self.source.count_people({a: number[runs]})
-            counted.append(np.stack([starts[asked], ends[asked], least[asked]]))
-        enough: NDArray[np.bool_] = least[runs] >= needed
-        return enough
+__all__ = ["CodeCounts"]
 
 
 @dataclass
@@ -159,6 +109,8 @@ class CodeCounts:
         table = replace(
             encoded, tuples=tuples, counts=rows, row_tuple=every.astype(np.int32), order=every, weights=rows
         )
+        if isinstance(people := encoded.counted_people, CountedPeople):
+            table = replace(table, counted_people=people.of_combinations(tuple(places), codes))
         return replace(plan.bounds, encoded=replace(table, sensitive=(), personal_k=None))
 
     def plan_windows(self, bounds: Bounds, limits: Sequence[Limited]) -> CodeWindows:

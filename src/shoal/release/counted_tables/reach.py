@@ -28,9 +28,8 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     if method.name not in SECTIONINGS or not SECTIONINGS[method.name].suits(method):
         return False
     is_limited = any(any(column.limits) for column in schema.qi)
-    # A plan of windows counts the people of each.
-    is_ours, by_person = method.name == DEFAULT, bool(schema.names(Role.PERSON))
-    if by_person and (is_limited or not getattr(method, "counts_people", True)):
+    is_ours = method.name == DEFAULT
+    if schema.names(Role.PERSON) and not getattr(method, "counts_people", True):
         return False
     if is_limited and getattr(method, "non_overlapping", False):  # refused
         return False

@@ -18,7 +18,7 @@ from shoal.tables.values.people import People
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Found", "Judged", "PopulationCounter", "Searcher", "UnitCounts", "UnitSearcher"]
+__all__ = ["Found", "Judged", "PopulationCounter", "RowSets", "Searcher", "SetCounts", "UnitCounts", "UnitSearcher"]
 
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
 
@@ -65,6 +65,55 @@ class UnitCounts(NamedTuple):
     rarest: int
 
 
+class RowSets(NamedTuple):
+    """Sets of rows that follow each other in runs.
+
+    Attributes:
+        places: Some quasi-identifiers.
+        codes: Combinations of their codes.
+        run: The run of the rows of each.
+        number: The number of their set in the run, from 0 on without gaps.
+    """
+
+    places: tuple[int, ...]
+    codes: NDArray[np.int32]
+    run: NDArray[np.int32]
+    number: NDArray[np.int32]
+
+
+class SetCounts(NamedTuple):
+    """The people of sets of rows, by run and by number.
+
+    Attributes:
+        run: The run of each set.
+        people: Its people.
+        latest: The last set from which on k people are met among the sets of fewer people; -1 if there is none.
+    """
+
+    run: NDArray[np.int32]
+    people: NDArray[np.int64]
+    latest: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sizes: pl.DataFrame, latest: pl.DataFrame) -> SetCounts:
+        """Join the people `n` of sets and what `latest_met` yields of some, both by `run` and `number`."""
+        import polars as pl
+
+        keys = ["run", "number"]
+        found = sizes.join(latest, on=keys, how="left").sort(keys).with_columns(pl.col("latest").fill_null(-1))
+        run, people, last = (found[name].to_numpy() for name in ("run", "n", "latest"))
+        return cls(run.astype(np.int32), people.astype(np.int64), last.astype(np.int64))
+
+    def completed(self, k: int) -> SetCounts:
+        """Return the counts with the latest sets among all; a set of k people is enough by itself."""
+        starts = np.flatnonzero(np.diff(self.run, prepend=-1))
+        number = np.arange(len(self.run)) - np.repeat(starts, np.diff(starts, append=len(self.run)))
+        latest = np.where(self.people >= k, number, self.latest)
+        # No set is later than one before it; runs are kept apart by a multiple of their number.
+        apart = self.run.astype(np.int64) * (len(latest) + 1)
+        return self._replace(latest=np.maximum.accumulate(latest + apart) - apart)
+
+
 @runtime_checkable
 class UnitSearcher(Protocol):
     """A searcher whose sections may also consist of units: the rows of a tuple that models cannot tell apart.
@@ -95,6 +144,9 @@ class UnitSearcher(Protocol):
 
     def largest_beside(self, place: int) -> list[NDArray[np.int32]]:
         """Return the largest code of a column beside that occurs with each code of each quasi-identifier."""
+
+    def count_sets(self, sets: RowSets, k: int) -> SetCounts:
+        """Count the people of sets of rows; k: how many a run of sets needs, 0 if nobody asks for the latest."""
 
     def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
         """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""

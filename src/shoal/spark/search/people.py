@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.release.counted_tables.people import latest_met
+from shoal.release.counted_tables.searcher import RowSets, SetCounts
 from shoal.spark.counting import added_up, counted_by
 from shoal.spark.jobs import kernel_of_batches, polars_of
 from shoal.tables.sorting import Packing
@@ -20,7 +22,15 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["CodedPeople", "code_people", "count_holders", "count_in_runs", "count_lone_rows", "person_in_sql"]
+__all__ = [
+    "CodedPeople",
+    "code_people",
+    "count_holders",
+    "count_in_runs",
+    "count_lone_rows",
+    "count_sets",
+    "person_in_sql",
+]
 
 
 @dataclass(frozen=True)
@@ -148,6 +158,40 @@ def count_in_runs(units: DataFrame, packing: Packing, runs: Mapping[int, NDArray
         counts[of_place["run"].to_numpy()] = of_place["count"].to_numpy()
         counted.append(counts)
     return counted
+
+
+def count_sets(units: DataFrame, packing: Packing, sets: RowSets, k: int) -> SetCounts:
+    """Count the people of sets of rows; executors meet the people of a run one after another."""
+    import polars as pl
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as F  # noqa: N812
+
+    names, keys = [f"k{place}" for place in sets.places], ["run", "number"]
+
+    def find(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        known = pl.DataFrame({name: np.ascontiguousarray(sets.codes[:, i]) for i, name in enumerate(names)})
+        known = known.with_columns(run=sets.run, number=sets.number)
+        for frame in frames:
+            codes = packing.codes(frame)
+            own = pl.DataFrame({name: codes[:, place] for name, place in zip(names, sets.places, strict=True)})
+            found = own.with_columns(person=codes[:, -1]).join(known, on=names)
+            yield found.select(*keys, "person").unique()
+
+    def meet(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        return latest_met(frames, k)
+
+    held = units.mapInArrow(kernel_of_batches(find), "run int, number int, person int").distinct()
+    held = held.persist(StorageLevel.DISK_ONLY)
+    sizes = held.groupBy(*keys).agg(F.count("person").alias("n"))
+    latest = pl.concat(latest_met([], k))
+    if k:
+        scarce = held.join(sizes.where(F.col("n") < k), keys).repartition("run").sortWithinPartitions(*keys)
+        latest = polars_of(scarce.mapInArrow(kernel_of_batches(meet), "run int, number int, latest int"))
+    found = SetCounts.of(polars_of(sizes), latest)
+    held.unpersist()
+    return found
 
 
 def count_holders(table: Cells, name: str, cells: pl.Series, coded: CodedPeople) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.dealing import Coding
-from shoal.release.counted_tables.searcher import UnitCounts
+from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.spark.jobs import polars_of
 from shoal.spark.search.counts import count_beyond, count_codes, count_pairs, count_together, find_largest
@@ -22,6 +22,7 @@ from shoal.spark.search.people import (
     count_holders,
     count_in_runs,
     count_lone_rows,
+    count_sets,
     person_in_sql,
 )
 from shoal.spark.search.sections import search_sections, tuples_pass
@@ -101,6 +102,12 @@ class SparkSearcher:
         assert self._units is not None
         units, packing, _ = self._units
         return self.run(lambda: count_in_runs(units, packing, runs))
+
+    def count_sets(self, sets: RowSets, k: int) -> SetCounts:
+        """Count the people of sets of rows; see `UnitSearcher`."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: count_sets(units, packing, sets, k))
 
     def count_pairs(self) -> Pairs:
         """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""

@@ -24,7 +24,7 @@ from shoal.metrics.singled import added_figures
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.in_place import InPlace, plan_in_place
 from shoal.release.counted_tables.outliers import Outliers
-from shoal.release.counted_tables.searcher import UnitCounts
+from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts
 from shoal.release.counted_tables.sections.plan import PartCounts, Sectioning
 from shoal.release.counted_tables.sections.search import (
     SectionGroups,
@@ -141,6 +141,23 @@ class Engine:
             pairs = np.unique(np.column_stack([run, self._units[:, -1]])[run >= 0], axis=0)
             counted.append(np.bincount(pairs[:, 0], minlength=int(own.max()) + 1).astype(np.int64))
         return counted
+
+    def count_sets(self, sets: RowSets, k: int) -> SetCounts:
+        own = {tuple(codes): i for i, codes in enumerate(sets.codes.tolist())}
+        people: dict[tuple[int, int], set[int]] = {}
+        for unit in self._units:
+            i = own.get(tuple(unit[list(sets.places)].tolist()))
+            if i is not None:
+                people.setdefault((int(sets.run[i]), int(sets.number[i])), set()).add(int(unit[-1]))
+        found = []
+        for run, number in sorted(people):
+            enough = (
+                j
+                for j in range(number, -1, -1)
+                if len(set().union(*(people[run, i] for i in range(j, number + 1)))) >= k
+            )
+            found.append((run, len(people[run, number]), next(enough, -1)))
+        return SetCounts(*(np.array(column) for column in zip(*found, strict=True)))
 
     def count_pairs(self) -> Pairs:
         found = {}
@@ -267,6 +284,11 @@ MORE: dict[str, dict[str, Any]] = {
         "drop": ["z other", "number", "name"],
         "models": [shoal.LDiversity("disease", l=3)],
     },
+    "limits beside people": {
+        "person": "who",
+        "max_width": {"Age": "20"},
+        "drop": ["z other", "number", "name", "own k"],
+    },
     "mondrian": {**CUT, "hierarchies": {"Age": AGES}, "k": 8},
     "mondrian within limits": {
         **CUT,
@@ -331,11 +353,6 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
     },
     "limit of a set": {"max_width": {"age": "4"}},
     "all groups": {"models": [shoal.AverageRisk(0.1)]},
-    "limits of people": {
-        "person": "who",
-        "max_width": {"Age": "20"},
-        "drop": ["z other", "number", "name", "own k"],
-    },
     "method": {"method": "mdav", "effort": None},
     "variant": {**CUT, "options": {"variant": "relaxed"}},
     "one section": {"qi": ["Age"], "drop": [*GIVEN["drop"], *QI[1:]]},

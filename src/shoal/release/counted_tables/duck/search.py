@@ -26,7 +26,8 @@ from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.duck.groups import DuckFound
 from shoal.release.counted_tables.duck.sections import DuckSection, leaves_of
 from shoal.release.counted_tables.duck.suppression import DuckHeld
-from shoal.release.counted_tables.searcher import UnitCounts
+from shoal.release.counted_tables.people import latest_met
+from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts
 from shoal.release.counted_tables.sections.search import SectionGroups, SectionSearch
 from shoal.release.counted_tables.sections.suppression import HeldGroups, SectionSuppression
 from shoal.tables.sorting import Packing
@@ -161,6 +162,29 @@ class DuckSearcher:
             counts[found["run"].to_numpy()] = found["n"].to_numpy()
             counted.append(counts)
         return counted
+
+    def count_sets(self, sets: RowSets, k: int) -> SetCounts:
+        """Count the people of sets of rows; see `UnitSearcher`."""
+        import polars as pl
+
+        session, packing = self._engine.session, self._packing
+        keys = [f"k{place}" for place in sets.places]
+        columns = {key: np.ascontiguousarray(sets.codes[:, i]) for i, key in enumerate(keys)}
+        session.load("sets", pl.DataFrame(columns | {"run": sets.run, "number": sets.number}))
+        codes = [f"{packing.code_in_sql(place)} as {key}" for place, key in zip(sets.places, keys, strict=True)]
+        codes.append(f"{packing.code_in_sql(len(packing.cards) - 1)} as person")
+        people = f"select distinct {', '.join(codes)} from section"
+        held = f"select distinct run, number, person from ({people}) join sets using ({', '.join(keys)})"
+        session.ask(f"create or replace temp table held as {held}")
+        sizes = "select run, number, count(*)::bigint as n from held group by all"
+        latest = list(latest_met([], k))
+        if k:
+            scarce = f"select held.* from held join ({sizes}) using (run, number) where n < {k} order by run, number"
+            with session.stored(scarce) as path:
+                latest = list(latest_met(slices(path), k))
+        found = SetCounts.of(session.fetch(sizes), pl.concat(latest))
+        session.ask("drop table held")
+        return found
 
     def count_pairs(self) -> Pairs:
         """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
