@@ -44,7 +44,7 @@ def on_spark(spark: Any, data: str, output: str, *, searched: bool | None = None
     with open_source(data, settings, spark) as opened:
         job = Job.from_settings(opened, settings, output, engine="spark", force=True)
         release, target, manifest = write_release(job, output)
-    assert json.loads(manifest.read_text())["k"] == release.request.k
+    assert json.loads(manifest.read_text())["k"] >= release.request.k  # models may ask for more
     assert isinstance(release.recoding, Dealing)
     assert searched in (None, release.recoding.searched is not None)
     return target.path

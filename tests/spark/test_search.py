@@ -48,6 +48,10 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "output_decimal": ",",
         "output_delimiter": ";",
     },
+    "average risk and lone rows": {
+        "k": 1,
+        "models": [shoal.AverageRisk(0.1), shoal.SampleUniqueness(0.02)],
+    },
     "models of a population beside people, bounds": {
         "models": [shoal.KMap(12), shoal.LDiversity("disease", l=2)],
         "person": "who",

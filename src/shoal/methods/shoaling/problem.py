@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,9 +23,18 @@ from shoal.models import Distributions, PrivacyModel
 if TYPE_CHECKING:
     from shoal.methods.shoaling.steps import Effort
 
-__all__ = ["Extent", "Problem", "SectionPlan", "in_sections", "prepare"]
+__all__ = ["LARGE_TABLE", "Extent", "Problem", "SectionPlan", "in_sections", "prepare", "suited"]
 
 Ints = NDArray[np.int32]
+
+LARGE_TABLE = 100_000  # tuples
+# Hierarchy labels jump from level to level: hot exchanges undo more than they gain, and wider blocks pay off.
+HEAT_IN_TREES, EXCHANGE_IN_TREES = 1 / 3, 2
+# Rows of one person cannot stand in for each other, so there are fewer useful neighbours: wider blocks pay off.
+EXCHANGE_OF_PEOPLE = 2
+# Fewer exchanges are allowed as well, so groups settle later: hotter exchanges pay off, and more of them for each
+# tuple of codes. It has an entry for each of its people, so there are not always more for each entry.
+HEAT_OF_PEOPLE, PROPOSALS_OF_PEOPLE = 5 / 3, 2
 
 
 class Extent(NamedTuple):
@@ -156,6 +165,27 @@ class SectionPlan:
     effort: Effort
     k: int
     n_sections: int
+
+
+def suited(effort: Effort, prices: Prices, extent: Extent) -> Effort:
+    """Return the effort adapted to a table that is large, has hierarchies or has several rows a person."""
+    if extent.tuples > LARGE_TABLE:
+        proposals = int(effort.proposals * effort.share_of_large), int(effort.proposals_per_k * effort.share_of_large)
+        effort = replace(effort, proposals=proposals[0], proposals_per_k=proposals[1])
+    if (prices.kinds == Recoding.TREE).any():
+        wider = effort.exchange_per_k * EXCHANGE_IN_TREES
+        effort = replace(effort, heat=effort.heat * HEAT_IN_TREES, exchange_per_k=wider)
+    if extent.by_person:
+        more = max(1.0, PROPOSALS_OF_PEOPLE * extent.of_codes / extent.tuples)
+        effort = replace(
+            effort,
+            proposals=int(effort.proposals * more),
+            proposals_per_k=int(effort.proposals_per_k * more),
+            heat=effort.heat * HEAT_OF_PEOPLE,
+            exchange=effort.exchange * EXCHANGE_OF_PEOPLE,
+            exchange_per_k=effort.exchange_per_k * EXCHANGE_OF_PEOPLE,
+        )
+    return effort
 
 
 def in_sections(problem: Problem) -> Tree[TupleSection]:

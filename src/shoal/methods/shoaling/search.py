@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -23,25 +25,18 @@ from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.level_cover import covered
 from shoal.methods.shoaling.limits.planned import in_windows
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
-from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table
-from shoal.methods.shoaling.problem import Extent, Problem, SectionPlan, in_sections, prepare
-from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, LARGE_TABLE, Effort, Search
-from shoal.methods.shoaling.unsteered import UNSTEERED, Excess, Found, search_under
+from shoal.methods.shoaling.pricing import Pricing, price_table
+from shoal.methods.shoaling.problem import Problem, SectionPlan, in_sections, prepare, suited
+from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, Search
+from shoal.methods.shoaling.unsteered import Excess, Found, check_sample, judge_sections, search_under, steering
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.methods.suppression.leaving import IN_SECTIONS, SectionRows, leave_sections
 from shoal.models import Distributions, PrivacyModel
 
-__all__ = ["Shoaling", "suited"]
+__all__ = ["Shoaling"]
 
 Labels = NDArray[np.int32]
 
-# Hierarchy labels jump from level to level: hot exchanges undo more than they gain, and wider blocks pay off.
-HEAT_IN_TREES, EXCHANGE_IN_TREES = 1 / 3, 2
-# Rows of one person cannot stand in for each other, so there are fewer useful neighbours: wider blocks pay off.
-EXCHANGE_OF_PEOPLE = 2
-# Fewer exchanges are allowed as well, so groups settle later: hotter exchanges pay off, and more of them for each
-# tuple of codes. It has an entry for each of its people, so there are not always more for each entry.
-HEAT_OF_PEOPLE, PROPOSALS_OF_PEOPLE = 5 / 3, 2
 CYCLES_OF_FEWER = 2  # further cycles if groups were given up because there were too many
 OBJECTIVES = ("ncp", "variance")
 CUT = 1  # the index of Mondrian's cut among the starts
@@ -150,16 +145,15 @@ class Shoaling:
 
     def _find(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Found:
         """Return the problem and groups that pass the models."""
-        steering = tuple(model for model in models if model.basis not in UNSTEERED)
-        if len(steering) == len(models):
+        if len(steering(models)) == len(models):
             problem, grouping = self._search(encoded, k, models, run)
         else:
-            problem, grouping = search_under(
+            problem, grouping = self._search_sections(encoded, k, models, run) or search_under(
                 encoded,
                 models,
                 run,
                 k,
-                lambda least, excess: self._search(encoded, least, steering, run, excess),
+                lambda least, excess: self._search(encoded, least, steering(models), run, excess),
                 lambda problem: cut(encoded, problem, models, run),
             )
         grouping = grouping.condensed(problem)
@@ -177,15 +171,34 @@ class Shoaling:
         excess: Excess | None = None,
     ) -> Found:
         """Return groups that pass the models, and not too many as far as possible; a large table in sections."""
-        pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=self.alpha)
-        problem = prepare(encoded, k, models, run, pricing=pricing, by_variance=self.by_variance)
         if self.by_variance:
+            pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=self.alpha)
+            problem = prepare(encoded, k, models, run, pricing=pricing, by_variance=True)
             return problem, self._search_by_variance(encoded, problem, models, run)
+        with self._posed(encoded, k, models, run) as (search, pricing):
+            if _is_section(search.problem):
+                return search.problem, self._improve(encoded, models, search, excess)
+            return search.problem, self._group_sections(encoded, models, search, pricing, excess)
+
+    def _search_sections(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Found | None:
+        """Return groups under models of all groups; None if the table is one section, or must be judged as a whole."""
+        if self.by_variance or not judge_sections(models, k):
+            return None
+        with self._posed(encoded, k, models, run) as (search, pricing):
+            if _is_section(search.problem):
+                return None
+            return search.problem, self._group_sections(encoded, models, search, pricing)
+
+    @contextmanager
+    def _posed(
+        self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run
+    ) -> Iterator[tuple[Search, Pricing]]:
+        """Pose the problem of a table, with threads for its search; yield its prices as well."""
+        pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=self.alpha)
+        problem = prepare(encoded, k, steering(models), run, pricing=pricing)
+        effort = suited(EFFORTS[self.effort], problem.prices, problem.extent)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
-            search = Search(problem, suited(EFFORTS[self.effort], problem.prices, problem.extent), run, pool)
-            if len(problem.codes) <= sections.LARGEST_SECTION:
-                return problem, self._improve(encoded, models, search, excess)
-            return problem, self._group_sections(encoded, models, search, pricing, excess)
+            yield Search(problem, effort, run, pool), pricing
 
     def _leave_sections(
         self,
@@ -203,12 +216,10 @@ class Shoaling:
         is_needed = most > 0 or not (stays.all() or self.by_variance)
         if not is_needed or not all(model.basis in IN_SECTIONS for model in models):
             return None
-        pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=self.alpha)
-        problem = prepare(encoded, k, models, run, pricing=pricing)
-        if len(problem.codes) <= sections.LARGEST_SECTION:
-            return None
-        with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
-            search = Search(problem, suited(EFFORTS[self.effort], problem.prices, problem.extent), run, pool)
+        with self._posed(encoded, k, models, run) as (search, pricing):
+            problem = search.problem
+            if _is_section(problem):
+                return None
             tree, plan = self._cut(encoded, models, search, pricing, stays)
 
             def work(section: TupleSection, number: int) -> SectionRows:
@@ -234,7 +245,7 @@ class Shoaling:
         models: tuple[PrivacyModel, ...],
         search: Search,
         pricing: Pricing,
-        excess: Excess | None,
+        excess: Excess | None = None,
     ) -> Grouping:
         """Return the groups of a large table, section by section."""
         tree, plan = self._cut(encoded, models, search, pricing)
@@ -255,6 +266,7 @@ class Shoaling:
         stays: NDArray[np.bool_] | None = None,
     ) -> tuple[Tree[TupleSection], SectionPlan]:
         """Cut a large table into sections in which some grouping passes the models; return what they share as well."""
+        check_sample(models, encoded.n_rows)
         problem = search.problem
 
         def fails(section: TupleSection) -> bool:
@@ -290,9 +302,18 @@ class Shoaling:
             number: The number of the section.
             excess: How many groups too many there are, if a model limits them.
         """
-        posed = prepare(part, plan.k, models, search.run, pricing=plan.pricing, distributions=plan.whole)
-        own = replace(search, effort=plan.effort).of_section(posed, number, plan.n_sections)
-        return posed, self._improve(part, models, own, excess)
+        steer = steering(models)
+
+        def find(least: int, excess: Excess | None) -> Found:
+            posed = prepare(part, least, steer, search.run, pricing=plan.pricing, distributions=plan.whole)
+            own = replace(search, effort=plan.effort).of_section(posed, number, plan.n_sections)
+            return posed, self._improve(part, steer, own, excess)
+
+        if len(steer) == len(models):
+            return find(plan.k, excess)
+        return search_under(
+            part, models, search.run, plan.k, find, lambda problem: cut(part, problem, models, search.run)
+        )
 
     def _improve(
         self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search, excess: Excess | None
@@ -365,25 +386,9 @@ class Shoaling:
         return min(dissolved, key=lambda start: start.cost(problem))
 
 
-def suited(effort: Effort, prices: Prices, extent: Extent) -> Effort:
-    """Return the effort adapted to a table that is large, has hierarchies or has several rows a person."""
-    if extent.tuples > LARGE_TABLE:
-        proposals = int(effort.proposals * effort.share_of_large), int(effort.proposals_per_k * effort.share_of_large)
-        effort = replace(effort, proposals=proposals[0], proposals_per_k=proposals[1])
-    if (prices.kinds == Recoding.TREE).any():
-        wider = effort.exchange_per_k * EXCHANGE_IN_TREES
-        effort = replace(effort, heat=effort.heat * HEAT_IN_TREES, exchange_per_k=wider)
-    if extent.by_person:
-        more = max(1.0, PROPOSALS_OF_PEOPLE * extent.of_codes / extent.tuples)
-        effort = replace(
-            effort,
-            proposals=int(effort.proposals * more),
-            proposals_per_k=int(effort.proposals_per_k * more),
-            heat=effort.heat * HEAT_OF_PEOPLE,
-            exchange=effort.exchange * EXCHANGE_OF_PEOPLE,
-            exchange_per_k=effort.exchange_per_k * EXCHANGE_OF_PEOPLE,
-        )
-    return effort
+def _is_section(problem: Problem) -> bool:
+    """Say whether a table is searched as a whole."""
+    return len(problem.codes) <= sections.LARGEST_SECTION
 
 
 def cut(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping:

@@ -15,9 +15,9 @@ from shoal.methods.base import Run
 from shoal.methods.counter_random import draws, mix
 from shoal.methods.shoaling.block import MOST_PARTS, NO_BUDGET, Block, Budget, Part, Task
 from shoal.methods.shoaling.grouping import Grouping, count_people, in_parts, near_hosts
-from shoal.methods.shoaling.problem import Problem
+from shoal.methods.shoaling.problem import LARGE_TABLE, Problem
 
-__all__ = ["EFFORTS", "EFFORTS_BY_VARIANCE", "LARGE_TABLE", "Effort", "Search"]
+__all__ = ["EFFORTS", "EFFORTS_BY_VARIANCE", "Effort", "Search"]
 
 Labels = NDArray[np.int32]
 
@@ -94,7 +94,6 @@ EFFORTS_BY_VARIANCE = {
 }
 CYCLES_OF_BLOCKS = 2  # cycles if a table is more than one such block, each with its share of the proposals
 CYCLES_OF_SMALL = 4  # cycles if a table is small, each with the least number of steps
-LARGE_TABLE = 100_000  # tuples
 BLOCK_TUPLES = 1200  # tuples of a block in which groups grow; for small k, fewer do
 LEAST_BLOCK_TUPLES, BLOCK_TUPLES_PER_K = 680, 60
 LEAST_ITEMS = 16  # groups, or tuples, of a block in which the sum of squares is lowered

@@ -5,6 +5,9 @@ a limit on lone rows, groups of two are formed first; then the most expensive on
 allows. For any other such model the search runs without it, and groups that fail are merged. That always succeeds for a
 closed model: at worst, all rows are one group. The last candidate is Mondrian's cuts under all models, so the loss is
 never above theirs.
+
+In a table of several sections, each is searched as a table of its own and keeps its share of a limit on groups or lone
+rows. Groups of two sections that show the same cells are one in the release, which has fewer of both then.
 """
 
 from __future__ import annotations
@@ -19,9 +22,9 @@ from shoal.methods.base import Run, failing_groups
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.problem import Problem
-from shoal.models import AverageRisk, Basis, PrivacyModel, Uniqueness
+from shoal.models import AverageRisk, Basis, PopulationUniqueness, PrivacyModel, SampleUniqueness, Uniqueness
 
-__all__ = ["UNSTEERED", "Excess", "Found", "search_under"]
+__all__ = ["UNSTEERED", "Excess", "Found", "check_sample", "judge_sections", "search_under", "steering"]
 
 UNSTEERED = frozenset({Basis.TABLE})
 
@@ -29,6 +32,31 @@ UNSTEERED = frozenset({Basis.TABLE})
 Found = tuple[Problem, Grouping]
 # Returns the number of groups over the number that is allowed.
 Excess = Callable[[Problem, Grouping], float]
+
+
+def steering(models: tuple[PrivacyModel, ...]) -> tuple[PrivacyModel, ...]:
+    """Return the models that the kernels can steer by."""
+    return tuple(model for model in models if model.basis not in UNSTEERED)
+
+
+def judge_sections(models: Sequence[PrivacyModel], k: int) -> bool:
+    """Say whether groups of a table pass models of all groups if those of each section do, as a table of its own.
+
+    Args:
+        models: The models; those that judge a group by itself do not matter.
+        k: The least group size. No estimate of uniques is made without lone rows.
+    """
+    together = [model for model in models if model.basis in UNSTEERED]
+    shared = (AverageRisk, SampleUniqueness, PopulationUniqueness) if k > 1 else (AverageRisk, SampleUniqueness)
+    return all(isinstance(model, shared) for model in together)
+
+
+def check_sample(models: Sequence[PrivacyModel], n_rows: int) -> None:
+    """Raise a UsageError if the population of an estimate is smaller than the table, which a section does not tell."""
+    rows = np.array([n_rows])
+    for model in models:
+        if isinstance(model, PopulationUniqueness):
+            model.holds(rows, rows)
 
 
 def search_under(

@@ -13,6 +13,7 @@ from shoal.encoding.population import shared_tuples
 from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError
 from shoal.metrics.association import Pairs
+from shoal.models import AverageRisk, SampleUniqueness
 from shoal.release.cells.limits import Bounds
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.people import CountedPeople
@@ -57,12 +58,11 @@ class CodeCounts:
         """Count the tuples, or the units if models or people tell the rows of a tuple apart."""
         if self.found is None:
             coding, beside = coding_of(encoded)
-            if beside or self.people is not None:
-                assert isinstance(self.source, UnitSearcher)
+            if isinstance(self.source, UnitSearcher):
                 self.found = self.source.count_units(coding, beside, self.people)
-            else:
+            else:  # nobody asks for lone rows then
                 n_tuples, rarest = self.source.count_tuples(coding)
-                self.found = UnitCounts(n_tuples, n_tuples, rarest)
+                self.found = UnitCounts(n_tuples, n_tuples, rarest, 0)
         return self.found
 
     def rows_of_one_person(self, name: str) -> int | None:
@@ -76,11 +76,24 @@ class CodeCounts:
         return self.source.count_pairs()
 
     def fail(self, search: SectionSearch) -> bool:
-        """Say whether some tuple of at least k rows fails the models; then so does some spelling of its values."""
-        if not search.by_units or not all(model.closed for model in search.models):
+        """Say whether tuples of at least k rows fail the models; then so do some spellings of their values."""
+        if not all(model.closed for model in search.models):
+            return False
+        if search.by_all_groups and self._are_too_many(search):
+            return True
+        if not search.by_units:
             return False
         assert isinstance(self.source, UnitSearcher)
         return not self.source.meets(search)
+
+    def _are_too_many(self, search: SectionSearch) -> bool:
+        """Say whether tuples or lone rows are too many for a model of all groups; how many people have them is open."""
+        found, n_rows = self.of(search.whole), search.whole.n_rows
+        if self.people is not None:
+            return False
+        most_groups = [model.most_groups(n_rows) for model in search.models if isinstance(model, AverageRisk)]
+        most_alone = [model.most_alone(n_rows) for model in search.models if isinstance(model, SampleUniqueness)]
+        return found.tuples > min(most_groups, default=n_rows) or found.lone > min(most_alone, default=n_rows)
 
     def check_limits(self, bounds: Bounds, limits: Sequence[Limited]) -> InfeasibleError | None:
         """Refuse limits that cannot be kept; return the refusal if a search may still find groups that keep to them.

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.registry import DEFAULT
 from shoal.methods.shoaling.search import Shoaling
+from shoal.methods.shoaling.unsteered import UNSTEERED, judge_sections
 from shoal.methods.suppression.leaving import IN_SECTIONS
+from shoal.models import PopulationUniqueness
 from shoal.release.counted_tables.searcher import PopulationCounter, Searcher, UnitSearcher
 from shoal.release.counted_tables.sections.mondrian import MondrianSections
 from shoal.release.counted_tables.sections.plan import Sectioning
@@ -33,7 +35,7 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if is_limited and getattr(method, "non_overlapping", False):  # refused
         return False
-    if any(model.basis not in IN_SECTIONS for model in job.models):
+    if not _judges_sections(job, is_limited=is_limited, by_person=bool(schema.names(Role.PERSON))):
         return False
     by_population = job.settings.population is not None
     if by_population and not isinstance(source, PopulationCounter):
@@ -45,3 +47,18 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     tells_apart = job.models or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
     beyond_tuples = tells_apart or is_limited or run.rules or run.derive_weights
     return isinstance(source, UnitSearcher) or not beyond_tuples
+
+
+def _judges_sections(job: Job, *, is_limited: bool, by_person: bool) -> bool:
+    """Say whether the groups of a section can be judged without those of the others."""
+    together = [model for model in job.models if model.basis in UNSTEERED]
+    if any(model.basis not in IN_SECTIONS | UNSTEERED for model in job.models):
+        return False
+    if not together:
+        return True
+    # People of the release are fewer than those of its sections together.
+    if by_person and any(isinstance(model, PopulationUniqueness) for model in together):
+        return False
+    k = max([job.request.k, *(model.minimum_size for model in job.models)])
+    is_whole = is_limited or job.request.suppression_limit or job.method.name != DEFAULT
+    return not is_whole and judge_sections(together, k)

@@ -58,11 +58,13 @@ class UnitCounts(NamedTuple):
         units: Their number.
         tuples: The number of tuples.
         rarest: The rows of the rarest tuple; its people, if people are counted.
+        lone: The number of tuples of one row; of one person, if people are counted.
     """
 
     units: int
     tuples: int
     rarest: int
+    lone: int
 
 
 class RowSets(NamedTuple):

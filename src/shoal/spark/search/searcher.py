@@ -93,9 +93,10 @@ class SparkSearcher:
             sizes = of_person.groupBy(*keys).agg(F.count("person").alias("n"))
         elif beside:
             sizes = units.groupBy(*keys).agg(F.sum("n").alias("n"))
-        found = self.run(lambda: polars_of(sizes.agg(F.count("n").alias("tuples"), F.min("n").alias("rarest"))))
+        lone = F.count(F.when(F.col("n") == 1, 1)).alias("lone")
+        found = self.run(lambda: polars_of(sizes.agg(F.count("n").alias("tuples"), F.min("n").alias("rarest"), lone)))
         self._units = units, packing, n_units
-        return UnitCounts(n_units, int(found["tuples"][0]), int(found["rarest"][0] or 0))
+        return UnitCounts(n_units, int(found["tuples"][0]), int(found["rarest"][0] or 0), int(found["lone"][0]))
 
     def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
         """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""

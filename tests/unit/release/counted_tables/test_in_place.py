@@ -132,7 +132,7 @@ class Engine:
         if people is not None:
             pairs = np.unique(np.column_stack([of_units.reshape(-1), self._units[:, -1]]), axis=0)
             sizes = np.bincount(pairs[:, 0])
-        return UnitCounts(len(self._units), len(tuples), int(sizes.min()))
+        return UnitCounts(len(self._units), len(tuples), int(sizes.min()), int((sizes == 1).sum()))
 
     def count_people(self, runs: Mapping[int, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
         counted = []
@@ -276,6 +276,8 @@ MORE: dict[str, dict[str, Any]] = {
         "drop": [*GIVEN["drop"], "age"],
         "models": [shoal.TCloseness("disease", t=0.1)],
     },
+    "all groups": {"models": [shoal.AverageRisk(0.1)]},
+    "lone rows": {"k": 1, "models": [shoal.AverageRisk(0.1), shoal.SampleUniqueness(0.05)]},
     "own k": {"k_column": "own k", "drop": ["z other", "number", "name", "who"]},
     "people": {"person": "who", "drop": ["z other", "number", "name", "own k"]},
     "people, own k and a model": {
@@ -352,7 +354,8 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
         "models": [shoal.LDiversity("disease", l=2)],
     },
     "limit of a set": {"max_width": {"age": "4"}},
-    "all groups": {"models": [shoal.AverageRisk(0.1)]},
+    "all groups within limits": {"models": [shoal.AverageRisk(0.1)], "max_width": {"Age": "20"}},
+    "estimate of uniques": {"k": 1, "models": [shoal.PopulationUniqueness(0.01, population=2000)]},
     "method": {"method": "mdav", "effort": None},
     "variant": {**CUT, "options": {"variant": "relaxed"}},
     "one section": {"qi": ["Age"], "drop": [*GIVEN["drop"], *QI[1:]]},

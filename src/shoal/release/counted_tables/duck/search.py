@@ -142,9 +142,10 @@ class DuckSearcher:
             of_person = f"select distinct {keys}, {packing.code_in_sql(len(cards) - 1)} as person from section"
             sizes = f"(select count(*) as n from ({of_person}) group by {keys})"
         n_units = int(session.ask("select count(*) from section")[0][0])
-        n_tuples, rarest = map(int, session.ask(f"select count(*), min(n) from {sizes}")[0])
+        counted = f"select count(*), min(n), count(*) filter (where n = 1) from {sizes}"
+        n_tuples, rarest, lone = map(int, session.ask(counted)[0])
         self._counted, self._packing, self._n_units = (coding, beside, people), packing, n_units
-        return UnitCounts(n_units, n_tuples, rarest)
+        return UnitCounts(n_units, n_tuples, rarest, lone)
 
     def count_people(self, runs: Mapping[int, Codes]) -> list[Counts]:
         """Count the people of runs of codes; runs: by place of a quasi-identifier, of each code, or -1 for none."""

@@ -121,14 +121,19 @@ class SectionSearch:
         return any(model.basis is Basis.POPULATION for model in self.models)
 
     @property
+    def by_all_groups(self) -> bool:
+        """Whether models judge all groups together."""
+        return any(model.basis is Basis.TABLE for model in self.models)
+
+    @property
     def joins_failing(self) -> bool:
         """Whether some sections may be joined before the search, because no grouping of one can pass the models."""
-        return self.by_units or self.by_population or self.leaving is not None
+        return self.by_units or self.by_population or self.by_all_groups or self.leaving is not None
 
     @property
     def row_by_row(self) -> bool:
         """Whether the rows of a section are searched one by one."""
-        return self.by_units or self.by_population or bool(self.run.limits)
+        return self.by_units or self.by_population or self.by_all_groups or bool(self.run.limits)
 
     @property
     def suppresses(self) -> bool:
@@ -150,9 +155,10 @@ class SectionSearch:
         return False
 
     def meets(self, tuples: NDArray[np.int32], beside: NDArray[np.int32], counts: NDArray[np.int64]) -> bool:
-        """Say whether every tuple passes the models as a group by itself; the arguments are those of `group`."""
+        """Say whether every tuple passes the models that judge it by itself; the arguments are those of `group`."""
         part = self.part(tuples, beside, counts)
-        return not failing_groups(part, self.models, part.row_tuple).any()
+        models = tuple(model for model in self.models if model.basis is not Basis.TABLE)
+        return not failing_groups(part, models, part.row_tuple).any()
 
     def group(
         self,

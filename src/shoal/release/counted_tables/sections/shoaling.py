@@ -17,9 +17,10 @@ from shoal.methods.base import Method, Run
 from shoal.methods.sections import Cut, priced_cuts
 from shoal.methods.shoaling.grouping import Grouping, no_groups
 from shoal.methods.shoaling.pricing import Column, price_table
-from shoal.methods.shoaling.problem import Extent, SectionPlan, prepare
-from shoal.methods.shoaling.search import Shoaling, suited
+from shoal.methods.shoaling.problem import Extent, SectionPlan, prepare, suited
+from shoal.methods.shoaling.search import Shoaling
 from shoal.methods.shoaling.steps import EFFORTS, Search
+from shoal.methods.shoaling.unsteered import check_sample, steering
 from shoal.models import Basis, Distributions, PrivacyModel
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.plan import PartCounts
@@ -65,7 +66,8 @@ class ShoalingSections:
         pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
         effort = suited(EFFORTS[method.effort], pricing.prices, extent)
         may_fail = bool(encoded.sensitive or run.limits) or encoded.personal_k is not None or extent.by_person
-        may_fail = may_fail or any(model.basis is Basis.POPULATION for model in models)
+        may_fail = may_fail or any(model.basis in (Basis.POPULATION, Basis.TABLE) for model in models)
+        check_sample(models, encoded.n_rows)
         return cls(method, SectionPlan(pricing, Distributions.of(encoded), effort, k, 1), may_fail)
 
     @property
@@ -108,7 +110,7 @@ class ShoalingSections:
         self, section: Encoded, models: tuple[PrivacyModel, ...], run: Run, number: int
     ) -> Entries | NDArray[np.int32]:
         """Search a section."""
-        posed = prepare(section, self.k, models, run, pricing=self.plan.pricing, distributions=self.whole)
+        posed = prepare(section, self.k, steering(models), run, pricing=self.plan.pricing, distributions=self.whole)
         with ThreadPoolExecutor(max_workers=1) as pool:
             search = Search(posed, self.plan.effort, run, pool)
             posed, found = self.method.group_section(self.plan, section, models, search, number)

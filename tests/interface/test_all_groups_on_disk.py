@@ -1,0 +1,86 @@
+"""Models that judge all groups together, in tables of several sections: DuckDB gives the bytes of memory."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.tables.formats.writers import write_csv
+from tests.interface import test_sections_on_disk
+from tests.interface.test_sections_on_disk import MIXED, ZIPS, mixed_table, written
+from tests.interface.test_suppression_on_disk import GIVEN, table_with_outliers, with_ks_and_people
+
+searched = test_sections_on_disk.searched
+several_sections = test_sections_on_disk.several_sections
+RULE = {"column": "age", "inflection": [40, 41], "ban": True}
+AVERAGE, ALONE = shoal.AverageRisk(0.05), shoal.SampleUniqueness(0.1)
+OUTLIERS = table_with_outliers(500)
+WITHIN = {name: value for name, value in GIVEN.items() if name != "suppression_limit"}
+
+
+def with_lone_rows(n_rows: int) -> pl.DataFrame:
+    """Most tuples have several rows, but many have one."""
+    draw = random.Random(9)
+    ages = [str(draw.randrange(40)) for _ in range(n_rows)]
+    jobs = [f"job {min(draw.randrange(12), draw.randrange(12))}" for _ in range(n_rows)]
+    return pl.DataFrame({"age": ages, "job": jobs, "disease": [f"d{draw.randrange(4)}" for _ in range(n_rows)]})
+
+
+ONE: dict[str, Any] = {"k": 1, "effort": "fast", "qi": ["age", "job"], "numeric": ["age"], "sensitive": ["disease"]}
+CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
+    "average risk": (mixed_table(500), MIXED | {"models": [AVERAGE]}),
+    "average risk, a hierarchy, effort": (
+        mixed_table(500),
+        MIXED | {"models": [shoal.AverageRisk(0.12)], "effort": "normal", "hierarchies": {"zip": ZIPS}},
+    ),
+    "sections that are too small are joined": (mixed_table(500), MIXED | {"models": [shoal.AverageRisk(0.02)]}),
+    "average risk beside a model, bans": (
+        OUTLIERS,
+        WITHIN | {"models": [AVERAGE, shoal.LDiversity("disease", l=3)], "rules": [RULE]},
+    ),
+    "average risk beside closeness, own k, centres": (
+        with_ks_and_people(OUTLIERS),
+        WITHIN
+        | {"models": [AVERAGE, shoal.TCloseness("disease", t=0.4)], "k_column": "own", "drop": ["who"]}
+        | {"cells": "center", "spread": True},
+    ),
+    "average risk, people": (
+        with_ks_and_people(OUTLIERS),
+        WITHIN | {"models": [AVERAGE], "person": "who", "drop": ["own"]},
+    ),
+    "average risk, one row": (with_lone_rows(600), ONE | {"models": [shoal.AverageRisk(0.2)]}),
+    "average risk, lone rows": (with_lone_rows(600), ONE | {"models": [shoal.AverageRisk(0.3), ALONE]}),
+    "lone rows": (with_lone_rows(600), ONE | {"models": [ALONE]}),
+    "lone rows, nearly every row a tuple": (mixed_table(500), MIXED | {"k": 1, "models": [ALONE]}),
+    "no lone row": (mixed_table(500), MIXED | {"k": 1, "models": [shoal.SampleUniqueness(0)]}),
+    "lone rows beside diversity": (
+        with_lone_rows(600),
+        ONE | {"models": [ALONE, shoal.LDiversity("disease", l=2)]},
+    ),
+    "population uniqueness above one row": (
+        mixed_table(500),
+        MIXED | {"models": [shoal.PopulationUniqueness(0.01, population=600), AVERAGE]},
+    ),
+    "average risk, ranges that do not overlap": (
+        mixed_table(500),
+        MIXED | {"models": [AVERAGE], "options": {"non_overlapping": True}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("table", "given"), CASES.values(), ids=CASES)
+def test_release_has_the_bytes_of_memory(
+    table: pl.DataFrame, given: dict[str, Any], searched: list[int], tmp_path: Path
+) -> None:
+    """Each section keeps its share of the limit; the gate judges all groups."""
+    write_csv(table, tmp_path / "source.csv")
+    expected = written(tmp_path / "source.csv", tmp_path / "memory.csv", given)
+    found = written(tmp_path / "source.csv", tmp_path / "out.csv", given, threads=3, engine="duckdb")
+    assert found == expected
+    assert len(searched) == 1
+    assert searched[0] > 1
