@@ -194,6 +194,14 @@ class Supervisor:
         if not block:
             self._noise = self._wake
 
+    def _hear_to_the_end(self) -> None:
+        os.set_blocking(self._noise, False)
+        try:
+            while self._noise != self._wake:
+                self._hear_noise()
+        except BlockingIOError:  # a process of the working one still has the pipe
+            pass
+
     def _interrupt(self) -> NoReturn:
         """End the working process after a signal."""
         os.kill(self.child, signal.SIGKILL)
@@ -236,6 +244,7 @@ class Supervisor:
             self._end(6, f"the process was ended {cause} by someone else ({name}); {outcome}. {MEMORY_CURE}")
         if memory_limit():
             self._end(6, f"not enough memory ({name}): {self._limited}; {outcome}. {MEMORY_CURE}")
+        self._hear_to_the_end()
         if is_about_memory(self._printed.decode(errors="replace")):
             self._end(6, f"not enough memory ({name}); {outcome}. {MEMORY_CURE}")
         place = "in native code" if number else "without a word"

@@ -173,6 +173,7 @@ class DuckSession:
 
     def drop_tables(self) -> None:
         """Drop all tables that were made; views stay."""
+        self.kept.clear()
         for (name,) in self.ask("select table_name from duckdb_tables() where temporary"):
             self.ask(f"drop table {name}")
 
