@@ -66,6 +66,15 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         mixed_table(500),
         MIXED | {"models": [shoal.PopulationUniqueness(0.01, population=600), AVERAGE]},
     ),
+    "average risk, limits": (mixed_table(500), MIXED | {"models": [AVERAGE], "max_width": {"height": "60"}}),
+    # In some sections, groups can neither be given up nor merged.
+    "average risk, limits of dates, own k": (
+        with_ks_and_people(mixed_table(500)),
+        MIXED
+        | {"models": [AVERAGE, shoal.LDiversity("disease", l=2)], "coarsest": {"born": "decade"}}
+        | {"k_column": "own", "drop": ["who"]},
+    ),
+    "lone rows, limits": (with_lone_rows(600), ONE | {"models": [ALONE], "max_width": {"age": "10"}}),
     "average risk, ranges that do not overlap": (
         mixed_table(500),
         MIXED | {"models": [AVERAGE], "options": {"non_overlapping": True}},

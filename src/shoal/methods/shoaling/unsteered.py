@@ -17,10 +17,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.windows import breaches
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Run, failing_groups
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
+from shoal.methods.shoaling.limits.planned import in_windows
 from shoal.methods.shoaling.problem import Problem
 from shoal.models import AverageRisk, Basis, PopulationUniqueness, PrivacyModel, SampleUniqueness, Uniqueness
 
@@ -83,10 +85,17 @@ def search_under(
     lone = _lone_limits(encoded, models, k)
     found = search(max(k, 2) if lone else k, _limit_groups(models))
     problem, grouping = leave_alone(found, lone) if lone else found
+
+    def keeps_limits(each: Grouping) -> bool:
+        return not breaches(encoded, run.limits, problem.of_codes[each.tuples], each.groups).any()
+
     merged, cuts = _merge(encoded, models, run, problem, grouping), cut(problem)
-    passing = [merged] if merged else []
-    if not failing_groups(encoded, models, cuts.labels(problem)).any():
+    passing = [merged] if merged and keeps_limits(merged) else []
+    if keeps_limits(cuts) and not failing_groups(encoded, models, cuts.labels(problem)).any():
         passing.append(cuts)
+    if not passing and problem.limits:  # merging and cuts do not know limits
+        repaired = repair(encoded, problem, models, grouping, in_windows(encoded, problem, models, run))
+        passing = [repaired] if repaired else []
     if not passing:
         raise InfeasibleError(no_groups(models))
     return problem, min(passing, key=lambda each: each.cost(problem))

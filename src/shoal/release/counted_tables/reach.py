@@ -39,7 +39,7 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     # Every window begins with the whole domain, and rows do not leave.
     if getattr(method, "domains", None) and (is_limited or request.suppression_limit):
         return False
-    if not _judges_sections(job, is_limited=is_limited, by_person=by_person):
+    if not _judges_sections(job, by_person=by_person):
         return False
     by_population = job.settings.population is not None
     if by_population and not isinstance(source, PopulationCounter):
@@ -55,7 +55,7 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     return isinstance(source, UnitSearcher) or not beyond_tuples
 
 
-def _judges_sections(job: Job, *, is_limited: bool, by_person: bool) -> bool:
+def _judges_sections(job: Job, *, by_person: bool) -> bool:
     """Say whether the groups of a section can be judged without those of the others."""
     together = [model for model in job.models if model.basis in UNSTEERED]
     if any(model.basis not in IN_SECTIONS | UNSTEERED for model in job.models):
@@ -66,5 +66,5 @@ def _judges_sections(job: Job, *, is_limited: bool, by_person: bool) -> bool:
     if by_person and any(isinstance(model, PopulationUniqueness) for model in together):
         return False
     k = max([job.request.k, *(model.minimum_size for model in job.models)])
-    is_whole = is_limited or job.request.suppression_limit or job.method.name != DEFAULT
+    is_whole = job.request.suppression_limit or job.method.name != DEFAULT
     return not is_whole and judge_sections(together, k)
