@@ -24,6 +24,7 @@ from shoal.methods.merge_failing import merge_failing
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.limits.planned import in_windows
 from shoal.methods.shoaling.problem import Problem
+from shoal.methods.suppression.leaving import IN_SECTIONS
 from shoal.models import AverageRisk, Basis, PopulationUniqueness, PrivacyModel, SampleUniqueness, Uniqueness
 
 __all__ = ["UNSTEERED", "Excess", "Found", "check_sample", "judge_sections", "search_under", "steering"]
@@ -42,13 +43,13 @@ def steering(models: tuple[PrivacyModel, ...]) -> tuple[PrivacyModel, ...]:
 
 
 def judge_sections(models: Sequence[PrivacyModel], k: int) -> bool:
-    """Say whether groups of a table pass models of all groups if those of each section do, as a table of its own.
+    """Say whether the groups of a table pass if those of each section do, as a table of its own.
 
     Args:
-        models: The models; those that judge a group by itself do not matter.
+        models: The models.
         k: The least group size. No estimate of uniques is made without lone rows.
     """
-    together = [model for model in models if model.basis in UNSTEERED]
+    together = [model for model in models if model.basis not in IN_SECTIONS]
     shared = (AverageRisk, SampleUniqueness, PopulationUniqueness) if k > 1 else (AverageRisk, SampleUniqueness)
     return all(isinstance(model, shared) for model in together)
 

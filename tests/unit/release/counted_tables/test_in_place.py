@@ -332,7 +332,7 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
         "models": [shoal.LDiversity("disease", l=2)],
     },
     "limit of a set": {"max_width": {"age": "4"}},
-    "all groups, suppression": {"models": [shoal.AverageRisk(0.1)], "suppression_limit": 0.1},
+    "all groups beside mondrian": {**CUT, "models": [shoal.AverageRisk(0.1)]},
     "estimate of uniques": {"k": 1, "models": [shoal.PopulationUniqueness(0.01, population=2000)]},
     "limits of people": {
         "person": "who",
