@@ -66,6 +66,38 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         mixed_table(500),
         MIXED | {"models": [shoal.PopulationUniqueness(0.01, population=600), AVERAGE]},
     ),
+    "average risk, suppression": (OUTLIERS, GIVEN | {"models": [AVERAGE]}),
+    # Hardly any row can be spared.
+    "average risk, much suppression": (
+        OUTLIERS,
+        GIVEN | {"models": [shoal.AverageRisk(0.2)], "suppression_limit": 0.3},
+    ),
+    "lone rows, suppression": (with_lone_rows(600), ONE | {"models": [ALONE], "suppression_limit": 0.05}),
+    "lone rows, people, much suppression": (
+        with_ks_and_people(with_lone_rows(600)),
+        ONE | {"models": [ALONE], "suppression_limit": 0.3, "person": "who", "drop": ["own"]},
+    ),
+    "average risk beside diversity, own k above the rows, suppression": (
+        with_ks_and_people(OUTLIERS, greedy=3),
+        GIVEN | {"models": [AVERAGE, shoal.LDiversity("disease", l=3)], "k_column": "own", "drop": ["who"]},
+    ),
+    "average risk, limits, own k, suppression": (
+        with_ks_and_people(OUTLIERS),
+        GIVEN | {"models": [AVERAGE], "max_width": {"age": "500"}, "k_column": "own", "drop": ["who"]},
+    ),
+    "population uniqueness, suppression": (
+        OUTLIERS,
+        GIVEN | {"models": [shoal.PopulationUniqueness(0.01, population=600)]},
+    ),
+    "average risk, limits": (mixed_table(500), MIXED | {"models": [AVERAGE], "max_width": {"height": "60"}}),
+    # In some sections, groups can neither be given up nor merged.
+    "average risk, limits of dates, own k": (
+        with_ks_and_people(mixed_table(500)),
+        MIXED
+        | {"models": [AVERAGE, shoal.LDiversity("disease", l=2)], "coarsest": {"born": "decade"}}
+        | {"k_column": "own", "drop": ["who"]},
+    ),
+    "lone rows, limits": (with_lone_rows(600), ONE | {"models": [ALONE], "max_width": {"age": "10"}}),
     "average risk, ranges that do not overlap": (
         mixed_table(500),
         MIXED | {"models": [AVERAGE], "options": {"non_overlapping": True}},

@@ -30,7 +30,7 @@ from shoal.methods.shoaling.problem import Problem, SectionPlan, in_sections, pr
 from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, Search
 from shoal.methods.shoaling.unsteered import Excess, Found, check_sample, judge_sections, search_under, steering
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
-from shoal.methods.suppression.leaving import IN_SECTIONS, SectionRows, leave_sections
+from shoal.methods.suppression.leaving import SectionRows, leave_sections
 from shoal.models import Distributions, PrivacyModel
 
 __all__ = ["Shoaling"]
@@ -214,7 +214,7 @@ class Shoaling:
         Prices and sections are those of all rows. Those that do not stay are left out of the search.
         """
         is_needed = most > 0 or not (stays.all() or self.by_variance)
-        if not is_needed or not all(model.basis in IN_SECTIONS for model in models):
+        if not is_needed or not judge_sections(models, k):
             return None
         with self._posed(encoded, k, models, run) as (search, pricing):
             problem = search.problem

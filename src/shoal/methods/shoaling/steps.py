@@ -103,6 +103,7 @@ HEATS = (1.0, 0.5, 1.0, 2.0)  # factors of the first temperature, cycle after cy
 LARGEST_K_TO_REBUILD = 20
 LARGEST_K_TO_MERGE = 20  # for larger groups, gathering k members is often cheaper than merging the nearest
 CHARGES = 24  # charges to try
+MOST_CHARGE = 2**61  # the kernels add it to costs, in 64 bits
 SHARES = 16  # shares of a step for each thread; one task, because a single block may take less time than a task
 
 
@@ -192,6 +193,8 @@ class Search:
         first = int(grouping.cost(self.problem)) // len(grouping.members) // 4 + 1
         for _ in range(CHARGES):
             charge = (low + high) // 2 if high else 2 * low or first
+            if charge > MOST_CHARGE:
+                break
             trial = replace(self, charge=charge)
             groups = trial.dissolve(grouping, 0)
             if excess(self.problem, groups) <= 1:

@@ -17,11 +17,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.windows import breaches
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Run, failing_groups
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
+from shoal.methods.shoaling.limits.planned import in_windows
 from shoal.methods.shoaling.problem import Problem
+from shoal.methods.suppression.leaving import IN_SECTIONS
 from shoal.models import AverageRisk, Basis, PopulationUniqueness, PrivacyModel, SampleUniqueness, Uniqueness
 
 __all__ = ["UNSTEERED", "Excess", "Found", "check_sample", "judge_sections", "search_under", "steering"]
@@ -40,13 +43,13 @@ def steering(models: tuple[PrivacyModel, ...]) -> tuple[PrivacyModel, ...]:
 
 
 def judge_sections(models: Sequence[PrivacyModel], k: int) -> bool:
-    """Say whether groups of a table pass models of all groups if those of each section do, as a table of its own.
+    """Say whether the groups of a table pass if those of each section do, as a table of its own.
 
     Args:
-        models: The models; those that judge a group by itself do not matter.
+        models: The models.
         k: The least group size. No estimate of uniques is made without lone rows.
     """
-    together = [model for model in models if model.basis in UNSTEERED]
+    together = [model for model in models if model.basis not in IN_SECTIONS]
     shared = (AverageRisk, SampleUniqueness, PopulationUniqueness) if k > 1 else (AverageRisk, SampleUniqueness)
     return all(isinstance(model, shared) for model in together)
 
@@ -83,10 +86,17 @@ def search_under(
     lone = _lone_limits(encoded, models, k)
     found = search(max(k, 2) if lone else k, _limit_groups(models))
     problem, grouping = leave_alone(found, lone) if lone else found
+
+    def keeps_limits(each: Grouping) -> bool:
+        return not breaches(encoded, run.limits, problem.of_codes[each.tuples], each.groups).any()
+
     merged, cuts = _merge(encoded, models, run, problem, grouping), cut(problem)
-    passing = [merged] if merged else []
-    if not failing_groups(encoded, models, cuts.labels(problem)).any():
+    passing = [merged] if merged and keeps_limits(merged) else []
+    if keeps_limits(cuts) and not failing_groups(encoded, models, cuts.labels(problem)).any():
         passing.append(cuts)
+    if not passing and problem.limits:  # merging and cuts do not know limits
+        repaired = repair(encoded, problem, models, grouping, in_windows(encoded, problem, models, run))
+        passing = [repaired] if repaired else []
     if not passing:
         raise InfeasibleError(no_groups(models))
     return problem, min(passing, key=lambda each: each.cost(problem))

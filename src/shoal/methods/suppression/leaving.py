@@ -8,6 +8,8 @@ add up.
 First, outliers may leave any group, and the remaining rows of their section are grouped again; a section that gains
 nothing by this stays as it was. Mondrian leaves this out: where it cuts depends on no section. Then slices leave groups
 that can spare them, as long as the limit allows it.
+
+Where models judge all groups together, each section keeps its share of their limits, whatever the bound is.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from shoal.methods.base import failing_groups
 from shoal.methods.sections import count_units
 from shoal.methods.suppression import MOST_ROUNDS, loss_with_suppressed, spread
 from shoal.methods.suppression.slices import Members, slices_of
-from shoal.models import Basis, PrivacyModel
+from shoal.models import AverageRisk, Basis, Groups, KAnonymity, PrivacyModel, SampleUniqueness, Uniqueness
 
 __all__ = [
     "IN_SECTIONS",
@@ -45,13 +47,13 @@ __all__ = [
     "without_outliers",
 ]
 
-# What judges a group by itself.
+# What judges a group by itself, wherever the other groups are.
 IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K, Basis.POPULATION})
 LARGEST = np.iinfo(np.int64).max
 COARSE = 44  # bits of a worth that the first sums leave out: 256 sums between a number and its double
 
 Labels = NDArray[np.int32]
-Groups = Entries | Labels
+Grouped = Entries | Labels
 Counts = NDArray[np.int64]
 Regroup = Callable[[Encoded], Labels]  # may raise an InfeasibleError
 
@@ -106,6 +108,10 @@ class Leaving:
         leaves[at_bound] = (upto <= bound.allowance)[of_slice]
         return leaves
 
+    def within(self, most: int) -> Leaving:
+        """Return the first slices that have at most so many rows in all."""
+        return replace(self, worth=np.where(self.leaves(find_bound(self.sums, most)), self.worth, 0))
+
 
 class RowSums(Protocol):
     """Adds up the rows of the slices of all sections."""
@@ -114,7 +120,7 @@ class RowSums(Protocol):
         """Return the rows of slices that are worth from `low` to less than `high`, by worth >> shift, ascending."""
 
 
-def leave_in_order(encoded: Encoded, models: tuple[PrivacyModel, ...], groups: Groups, k: int, most: int) -> Leaving:
+def leave_in_order(encoded: Encoded, models: tuple[PrivacyModel, ...], groups: Grouped, k: int, most: int) -> Leaving:
     """Say which rows would leave their groups, in which order, and what each saves.
 
     A slice consists of the rows of a group with its least or greatest number, or with one category. At least k rows
@@ -128,6 +134,10 @@ def leave_in_order(encoded: Encoded, models: tuple[PrivacyModel, ...], groups: G
         k: The least group size.
         most: The largest number of rows that may be suppressed in the whole table.
     """
+    spare = _spare_rows(encoded, models, groups)
+    if any(isinstance(model, Uniqueness) for model in models):  # no slice leaves a row alone
+        k, models = max(k, 2), (*models, KAnonymity(2))
+    models = tuple(model for model in models if model.basis is not Basis.TABLE)
     members = Members.of(encoded, groups)
     n_groups = len(members.sizes())
     must_ask = encoded.people is not None or not all(model.size_only for model in models)
@@ -151,10 +161,26 @@ def leave_in_order(encoded: Encoded, models: tuple[PrivacyModel, ...], groups: G
     place = np.unique(members.first_group * MOST_ROUNDS + steps, return_inverse=True)[1]
     rows = groups.rows if isinstance(groups, Entries) else encoded.row_weights
     of_row, bits = members.of_row, worth.view(np.int64)
-    return Leaving(np.where(of_row >= 0, bits[of_row], 0), place.astype(np.int32)[of_row], rows)
+    leaving = Leaving(np.where(of_row >= 0, bits[of_row], 0), place.astype(np.int32)[of_row], rows)
+    return leaving if spare is None else leaving.within(spare)
 
 
-def _labelled(groups: Groups, members: Members) -> Groups:
+def _spare_rows(encoded: Encoded, models: tuple[PrivacyModel, ...], groups: Grouped) -> int | None:
+    """Return how many rows may leave before groups or lone rows are too many; None if no model limits them."""
+    limits = [model for model in models if isinstance(model, AverageRisk | SampleUniqueness)]
+    if not limits:
+        return None
+    judged = Groups.of(encoded, groups.labels(encoded.weights) if isinstance(groups, Entries) else groups)
+    most = []
+    for model in limits:
+        is_lone = isinstance(model, SampleUniqueness)
+        limited = int(judged.rows[judged.sizes == 1].sum()) if is_lone else judged.n_groups
+        least = -(-limited * model.limit.denominator // model.limit.numerator) if limited else 0
+        most.append(int((judged.rows if is_lone else judged.sizes).sum()) - least)
+    return max(0, min(most))
+
+
+def _labelled(groups: Grouped, members: Members) -> Grouped:
     """Return the groups that members are left in."""
     return replace(groups, groups=members.labels()) if isinstance(groups, Entries) else members.labels()
 
@@ -183,7 +209,7 @@ def allowances(bound: Bound, rows: Counts) -> list[Bound]:
     return [Bound(bound.worth, max(0, bound.allowance - int(each))) for each in before]
 
 
-def outliers_of(encoded: Encoded, groups: Groups, most: int) -> Leaving:
+def outliers_of(encoded: Encoded, groups: Grouped, most: int) -> Leaving:
     """Say which rows would leave their groups if a group could have any rows; arguments as for `leave_in_order`."""
     return leave_in_order(encoded, (), groups, 1, most)
 

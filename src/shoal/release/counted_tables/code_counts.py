@@ -87,10 +87,8 @@ class CodeCounts:
         return not self.source.meets(search)
 
     def _are_too_many(self, search: SectionSearch) -> bool:
-        """Say whether tuples or lone rows are too many for a model of all groups; how many people have them is open."""
+        """Say whether tuples or lone rows are too many for a model of all groups, even if nobody has several rows."""
         found, n_rows = self.of(search.whole), search.whole.n_rows
-        if self.people is not None:
-            return False
         most_groups = [model.most_groups(n_rows) for model in search.models if isinstance(model, AverageRisk)]
         most_alone = [model.most_alone(n_rows) for model in search.models if isinstance(model, SampleUniqueness)]
         return found.tuples > min(most_groups, default=n_rows) or found.lone > min(most_alone, default=n_rows)

@@ -16,7 +16,7 @@ from shoal.methods import Run, Shoaling, sections
 from shoal.methods.base import failing_groups
 from shoal.methods.suppression import loss_with_suppressed
 from shoal.methods.suppression.leaving import Leaving, allowances, find_bound, leave_in_order
-from shoal.models import Groups, KAnonymity, PrivacyModel
+from shoal.models import AverageRisk, Groups, KAnonymity, PrivacyModel, SampleUniqueness
 from shoal.models.model import ColumnModel
 from tests.naive import suppression as naive
 from tests.unit.methods.plain import code_rows, priced
@@ -82,6 +82,7 @@ def test_slices_leave_as_by_the_plain_twin(k: int, seed: int) -> None:
 MODELS = {
     "size": (KAnonymity(3),),
     "distinct l": (KAnonymity(3), shoal.LDiversity("disease", l=2)),
+    "average risk": (KAnonymity(3), AverageRisk(Fraction(1, 5))),
     "closeness": (KAnonymity(3), shoal.TCloseness("disease", t=0.5)),  # type: ignore[arg-type]
 }
 
@@ -119,3 +120,19 @@ def test_no_row_leaves_if_the_distribution_of_the_release_changes_too_much(monke
         models = (KAnonymity(3), Complete("disease", rows))
         labels = Shoaling("fast").partition(encoded, models, run).labels
         assert (labels >= 0).all() == is_complete
+
+
+@pytest.mark.parametrize("spare", [0, 2, 4])
+def test_rows_leave_as_long_as_models_of_all_groups_pass(spare: int, seed: int) -> None:
+    """The best slices of a section leave, up to its own share of the limits; no row becomes a lone one."""
+    encoded = table(seed, 80, far=5)
+    labels = np.sort(np.random.default_rng(seed).integers(0, 9, 80)).astype(np.int32)
+    n_groups = int(labels.max()) + 1
+    risk, alone = AverageRisk(Fraction(n_groups, 80 - spare)), SampleUniqueness(Fraction(0))
+    every = leave_in_order(encoded, (), labels, 2, 80)
+    found = leave_in_order(encoded, (risk, alone), labels, 1, 80)
+    leaves = found.worth > 0
+    assert int((every.worth > 0).sum()) > spare >= int(leaves.sum())
+    assert found.worth[leaves].tolist() == every.worth[leaves].tolist()
+    assert leaves.tolist() == every.leaves(find_bound(every.sums, spare)).tolist()
+    assert not failing_groups(encoded, (risk, alone), np.where(leaves, -1, labels).astype(np.int32)).any()

@@ -354,7 +354,7 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
         "models": [shoal.LDiversity("disease", l=2)],
     },
     "limit of a set": {"max_width": {"age": "4"}},
-    "all groups within limits": {"models": [shoal.AverageRisk(0.1)], "max_width": {"Age": "20"}},
+    "all groups beside mondrian": {**CUT, "models": [shoal.AverageRisk(0.1)]},
     "estimate of uniques": {"k": 1, "models": [shoal.PopulationUniqueness(0.01, population=2000)]},
     "method": {"method": "mdav", "effort": None},
     "variant": {**CUT, "options": {"variant": "relaxed"}},
