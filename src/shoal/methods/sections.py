@@ -17,8 +17,10 @@ from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.attributes import Encoded
 from shoal.errors import InfeasibleError
 from shoal.kernels.shoaling.prices import RECODINGS
+from shoal.tables.sorting import pack
 
 __all__ = [
     "LARGEST_SECTION",
@@ -31,6 +33,7 @@ __all__ = [
     "TupleSection",
     "cut_by",
     "cut_sections",
+    "has_several",
     "priced_cuts",
 ]
 
@@ -42,6 +45,18 @@ Counts = NDArray[np.int64]
 Result = TypeVar("Result")
 # Places, offsets, kinds and units; see `shoal.methods.shoaling.pricing.Prices`.
 PriceList = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32]]
+
+
+def has_several(encoded: Encoded) -> bool:
+    """Say whether the engines that count the units of a table cut it into sections."""
+    told_apart = [encoded.row_tuple, *(column.codes for column in encoded.sensitive)]
+    if encoded.personal_k is not None:
+        told_apart.append(np.unique(encoded.personal_k, return_inverse=True)[1].astype(np.int32))
+    told_apart += [] if encoded.people is None else [encoded.people]
+    if len(told_apart) == 1:
+        return len(encoded.tuples) > LARGEST_SECTION
+    units = pack(told_apart, [int(codes.max(initial=0)) + 1 for codes in told_apart])[0]
+    return len(np.unique(units)) > LARGEST_SECTION
 
 
 class Cut(NamedTuple):

@@ -167,7 +167,7 @@ def plan_in_place(
         raise error.without_rows() from None
     encoded, limits = plan.encoded, plan.run.limits
     counts.check_population(encoded)
-    if any(limit.most for limit in limits):  # a plan of sets lends single rows
+    if people is not None and any(limit.most for limit in limits):  # a plan of sets asks about people again and again
         return None
     k = max(model.minimum_size for model in plan.models)
     found = counts.of(encoded)
@@ -187,6 +187,8 @@ def plan_in_place(
         leaving = LeavingBefore.of_limits(limited.encoded, limits, k, most_gone)
     elif limits:
         windows = counts.plan_windows(counts.limited(plan), limits)
+        if windows is None:
+            return None
     if windows is None:  # otherwise each window is checked
         by_k = leaving is not None and leaving.largest_k >= 0
         check_models(method, encoded.part(leaving.stays(encoded)) if leaving and by_k else encoded, plan.models)
