@@ -50,7 +50,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     ],
     "people": [{}, {}, {"person": "who"}, {"k_column": "own"}, {"person": "who", "k_column": "own"}],
     "suppression": [{}, {}, {"suppression_limit": 0.05}],
-    "limits": [{}, {}, {"max_width": {"height": "60"}}, {"coarsest": {"born": "decade"}}],
+    "limits": [{}, {}, {"max_width": {"height": "60"}}, {"coarsest": {"born": "decade"}}, {"max_width": {"zip": "2"}}],
     "cells": [{}, {}, {"cells": "bounds"}, {"cells": "center", "spread": True}, {"keep_order": True}],
     "hierarchy": [{}, {"hierarchies": {"zip": ZIPS}}],
     "weights": [{}, {"weights": {"height": 3}}, {"weights": "auto"}],

@@ -78,7 +78,7 @@ SEARCHED: dict[str, dict[str, Any]] = {
     "limits, derived weights, own k, a target, outliers, and another layout": {
         **LAID_OUT,
         "recode": {"Age": "top:11", "number": "bottom:5%,top:90%"},
-        "max_width": {"Age": "20"},
+        "max_width": {"Age": "20", "age": "6"},
         "finest": {QI[2]: "month"},
         "weights": "auto",
         "target": "disease",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from shoal.encoding.tree import Tree, plant
 from shoal.errors import InputError, counted, setting
 from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
+from shoal.tables.sorting import pack
 from shoal.tables.table import Factor
 
 __all__ = ["Attribute", "Encoded", "PeopleCounts", "attribute_dictionary"]
@@ -194,6 +195,34 @@ class Encoded:
         """
         counted = tuple(replace(column, totals=column.count(self.weights)) for column in self.sensitive)
         return replace(self, sensitive=counted).part(stays)
+
+    def counted_together(self, places: Sequence[int]) -> tuple[Encoded, NDArray[np.int32]]:
+        """Count the rows by some attributes together; return also the place of each tuple among the combinations."""
+        keys, _ = pack([self.tuples[:, a] for a in places], [len(self.attributes[a].texts) for a in places])
+        _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+        rows = np.bincount(number, self.counts, len(first)).astype(np.int64)
+        table = self
+        if self.personal_k is not None:
+            asked = tuple(np.zeros(len(attribute.texts), dtype=np.int64) for attribute in self.attributes)
+            for a, own in enumerate(asked):
+                np.maximum.at(own, self.tuples[self.row_tuple, a], self.personal_k)
+            table = replace(self, asked=asked)
+        combinations = table.of_combinations(places, self.tuples[first][:, places], rows)
+        return combinations, number.astype(np.int32)
+
+    def of_combinations(self, places: Sequence[int], codes: NDArray[np.int32], rows: NDArray[np.int64]) -> Encoded:
+        """Return a table of combinations of codes; attributes without a code have their first.
+
+        Args:
+            places: The attributes that have codes.
+            codes: The combinations, sorted.
+            rows: The rows of each.
+        """
+        every = np.arange(len(rows))
+        tuples = np.zeros((len(rows), len(self.attributes)), dtype=np.int32)
+        tuples[:, places] = codes
+        table = replace(self, tuples=tuples, counts=rows, row_tuple=every.astype(np.int32), order=every, weights=rows)
+        return replace(table, people=None, sensitive=(), personal_k=None)
 
 
 def attribute_dictionary(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any, Protocol
 
@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded, PeopleCounts
 from shoal.encoding.limits import Limited
 
-__all__ = ["LastMet", "breaches", "parts_of", "plan_windows", "wall_classes"]
+__all__ = [
+    "LastMet",
+    "breaches",
+    "parts_of",
+    "plan_combinations",
+    "plan_windows",
+    "wall_classes",
+]
 
 MOST_ORDERS = 6  # orders of limits that are tried
 
@@ -22,7 +29,7 @@ Rows = NDArray[np.int64]
 Labels = NDArray[np.int32]
 
 
-def plan_windows(encoded: Encoded, limits: Sequence[Limited], k: int) -> Labels:
+def plan_windows(encoded: Encoded, limits: Sequence[Limited], k: int, *, lends: bool = True) -> Labels:
     """Divide the rows into windows of at least k rows (people, if people are counted) in which every limit is kept.
 
     With one limit, the plan leaves out as few rows as possible. With several, the windows of one limit are divided
@@ -32,25 +39,37 @@ def plan_windows(encoded: Encoded, limits: Sequence[Limited], k: int) -> Labels:
         encoded: The table.
         limits: Its limits.
         k: The least size of a window.
+        lends: Whether frequent values may lend some of their rows to rare ones.
 
     Returns:
-        The window of each canonical row; -1 for a row that no window has room for.
+        The window of each canonical row; -1 for a row that no window has room for. Of the rows that one stands for,
+        several windows may have some; they are left out only if all of them are.
     """
     walls = wall_classes(encoded.tuples, limits)[encoded.row_tuple]
     narrow = [limit for limit in limits if limit.most or limit.has_windows]
     best = np.full(len(walls), -1, dtype=np.int32)
-    plan = _Plan(encoded, k, _holders(encoded))
     for number, order in enumerate(permutations(narrow)):
         if number == MOST_ORDERS:
             break
-        labels = np.full(len(walls), -1, dtype=np.int32)
-        for label, rows in enumerate(plan.divide(list(parts_of(walls)), order)):
-            labels[rows] = label
+        plan = _Plan(encoded, k, _holders(encoded), lends=lends)
+        labels = plan.labels(plan.divide(list(parts_of(walls)), order))
         if number == 0 or _left_out(encoded, labels) < _left_out(encoded, best):
             best = labels
         if _left_out(encoded, best) == 0:
             break
     return best
+
+
+def plan_combinations(counted: Encoded, limits: Sequence[Limited], k: int) -> Labels | None:
+    """Plan windows that have all rows with the same limited values; None if they have no room for some.
+
+    Args:
+        counted: Combinations of limited values, and how many rows have each.
+        limits: The limits.
+        k: The least size of a window.
+    """
+    labels = plan_windows(counted, limits, k, lends=False)
+    return None if (labels < 0).any() else labels
 
 
 def _left_out(encoded: Encoded, labels: Labels) -> int:
@@ -83,18 +102,37 @@ def _holders(encoded: Encoded) -> _Holders:
         return _People(encoded.people)
     if encoded.counted_people is not None:
         return _CountedPeople(encoded.counted_people, len(encoded.order))
-    return _Weights(encoded.row_weights)
+    return _Weights(encoded.weights)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Weights:
-    """Rows are counted."""
+    """Rows are counted; weights: how many rows each row stands for, if not for itself only."""
 
-    weights: Rows
+    weights: Rows | None
 
     def sizes(self, sets: Sequence[Rows]) -> list[int]:
         """See `_Holders`."""
-        return [int(self.weights[rows].sum()) for rows in sets]
+        weights = self.weights
+        return [len(rows) if weights is None else int(weights[rows].sum()) for rows in sets]
+
+    def take(self, rows: Rows, n_rows: int) -> tuple[Rows, Rows, int]:
+        """Take so many of the rows that some rows stand for: those taken, and the others.
+
+        A row that stands for some of both is divided; the new row, the first of the others, comes after all rows.
+        Return also the row that was divided, or -1.
+        """
+        if self.weights is None:
+            return rows[:n_rows], rows[n_rows:], -1
+        upto = np.cumsum(self.weights[rows])
+        last = int(np.searchsorted(upto, n_rows))
+        others, rest = rows[last + 1 :], int(upto[last]) - n_rows
+        if not rest:
+            return rows[: last + 1], others, -1
+        divided = int(rows[last])
+        self.weights = np.append(self.weights, rest)
+        self.weights[divided] -= rest
+        return rows[: last + 1], np.append(len(self.weights) - 1, others), divided
 
     def latest_starts(self, runs: Sequence[Sequence[Rows]], k: int) -> list[list[int]]:
         """See `_Holders`."""
@@ -177,18 +215,43 @@ class LastMet:
 # ---- plans
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Plan:
-    """Divides rows of a table into windows of at least k rows or people."""
+    """Divides rows of a table into windows of at least k rows or people.
+
+    Attributes:
+        encoded: The table.
+        k: The least size of a window.
+        holders: What is counted.
+        lends: Whether frequent values lend rows.
+        origins: The rows that were divided; the first one is now two rows, itself and a new one after all rows.
+    """
 
     encoded: Encoded
     k: int
     holders: _Holders
+    lends: bool = True
+    origins: list[int] = field(default_factory=list)
+
+    @property
+    def _rows(self) -> Rows:
+        """The row of the table that each row comes from."""
+        every = np.arange(len(self.encoded.order) + len(self.origins))
+        for number, origin in enumerate(self.origins, len(self.encoded.order)):
+            every[number] = every[origin]
+        return every
+
+    def labels(self, windows: Sequence[Rows]) -> Labels:
+        """Return for each row of the table the first window that has it, or a part of it."""
+        of_rows, found = self._rows, np.full(len(self.encoded.order), -1, dtype=np.int32)
+        for label, rows in reversed(list(enumerate(windows))):
+            found[of_rows[rows]] = label
+        return found
 
     def divide(self, parts: list[Rows], limits: Sequence[Limited]) -> list[Rows]:
         """Return windows of parts that keep to the limits, in order; rows that no window has room for are left out."""
         for limit in limits:
-            ranks = limit.ranks[self.encoded.tuples[self.encoded.row_tuple, limit.place]]
+            ranks = limit.ranks[self.encoded.tuples[self.encoded.row_tuple[self._rows], limit.place]]
             if limit.most:
                 parts = [each for rows in parts for each in self._of_values(rows, ranks[rows], limit.most)]
                 continue
@@ -217,7 +280,8 @@ class _Plan:
             reach: For each rank, the greatest that may share its window.
             latest: For each part, the last one from which on a run up to it is large enough; -1 if there is none.
         """
-        sizes = [int(self.encoded.row_weights[rows].sum()) for rows in parts]
+        weights = self.holders.weights if isinstance(self.holders, _Weights) else self.encoded.weights
+        sizes = _Weights(weights).sizes(parts)
         ends = np.searchsorted(distinct, reach[list(distinct)], side="right")  # of the longest run from each rank
         first = 0
         begun: deque[int] = deque()  # where the last run may begin, the best first; each is better than those before it
@@ -278,10 +342,14 @@ class _Plan:
 
     def _borrow(self, large: list[Rows], n_rows: int) -> Rows | None:
         """Take rows from the largest value that can spare them."""
+        if not self.lends or not isinstance(self.holders, _Weights):
+            return None
         for i, part in enumerate(large):
-            if self.encoded.people is None and self.encoded.weights is None and len(part) - n_rows >= self.k:
-                large[i] = part[n_rows:]
-                return part[:n_rows]
+            if self._size(part) - n_rows >= self.k:
+                lent, large[i], divided = self.holders.take(part, n_rows)
+                if divided >= 0:
+                    self.origins.append(divided)
+                return lent
         return None
 
 

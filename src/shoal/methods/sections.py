@@ -31,9 +31,9 @@ __all__ = [
     "Section",
     "Tree",
     "TupleSection",
-    "count_units",
     "cut_by",
     "cut_sections",
+    "has_several",
     "priced_cuts",
 ]
 
@@ -45,6 +45,18 @@ Counts = NDArray[np.int64]
 Result = TypeVar("Result")
 # Places, offsets, kinds and units; see `shoal.methods.shoaling.pricing.Prices`.
 PriceList = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32]]
+
+
+def has_several(encoded: Encoded) -> bool:
+    """Say whether the engines that count the units of a table cut it into sections."""
+    told_apart = [encoded.row_tuple, *(column.codes for column in encoded.sensitive)]
+    if encoded.personal_k is not None:
+        told_apart.append(np.unique(encoded.personal_k, return_inverse=True)[1].astype(np.int32))
+    told_apart += [] if encoded.people is None else [encoded.people]
+    if len(told_apart) == 1:
+        return len(encoded.tuples) > LARGEST_SECTION
+    units = pack(told_apart, [int(codes.max(initial=0)) + 1 for codes in told_apart])[0]
+    return len(np.unique(units)) > LARGEST_SECTION
 
 
 class Cut(NamedTuple):
@@ -103,18 +115,6 @@ class Section(Protocol):
 
 
 AnySection = TypeVar("AnySection", bound=Section)
-
-
-def count_units(encoded: Encoded) -> int:
-    """Count the tuples of a table; where sensitive values, a personal k or people tell their rows apart, its units."""
-    told_apart = [encoded.row_tuple, *(column.codes for column in encoded.sensitive)]
-    if encoded.personal_k is not None:
-        told_apart.append(np.unique(encoded.personal_k, return_inverse=True)[1].astype(np.int32))
-    told_apart += [] if encoded.people is None else [encoded.people]
-    if len(told_apart) == 1:
-        return len(encoded.tuples)
-    units = pack(told_apart, [int(codes.max(initial=0)) + 1 for codes in told_apart])[0]
-    return len(np.unique(units))
 
 
 @dataclass(frozen=True)

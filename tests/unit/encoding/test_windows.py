@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal.encoding.encode import encode
 from shoal.encoding.limits import compile_limits
-from shoal.encoding.windows import breaches, plan_windows
+from shoal.encoding.windows import breaches, plan_combinations, plan_windows
 from shoal.schema import Kind, Limits, Role, Schema
 from shoal.tables.table import from_frame
 
@@ -55,3 +55,35 @@ def test_plans_keep_to_limits_and_waste_no_row(rows: list[tuple[int, str]], widt
             assert not breaches(encoded, limits, encoded.row_tuple[kept], dense).any()
         if list(given_limits) == ["x"]:
             assert int((~kept).sum()) == fewest_left_out([x for x, _ in rows], width, k)
+
+
+@given(
+    values=st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=30), most=st.integers(1, 4), k=st.integers(1, 6)
+)
+def test_counted_values_are_planned_as_their_rows(values: list[str], most: int, k: int) -> None:
+    """The rows of a value that is left out are as many; without lent rows, all rows of a value share a window."""
+    schema = Schema.build(
+        ["y"], {Role.QI: ["y"]}, kinds={"y": Kind.CATEGORICAL}, limits={"y": Limits(max_width=str(most))}
+    )
+    encoded = encode(from_frame(pl.DataFrame({"y": values})), schema)
+    limits = compile_limits(encoded, schema, ends="exact", k=k)
+    counted, combination = encoded.counted_together([0])
+    expected = plan_windows(encoded, limits, k) < 0
+    assert (plan_windows(counted, limits, k)[combination[encoded.row_tuple]] < 0).tolist() == expected.tolist()
+    labels = plan_combinations(counted, limits, k)
+    if labels is not None:
+        assert np.bincount(labels, counted.counts).min() >= k
+        assert not breaches(counted, limits, counted.row_tuple, labels).any()
+
+
+def test_several_columns_are_counted_together() -> None:
+    """Their rows, and the largest k that a row with each value asks for."""
+    frame = pl.DataFrame({"a": ["1", "1", "2", "2"], "b": list("xyxx"), "c": list("pqpq"), "k": ["3", "4", "5", "3"]})
+    schema = Schema.build(frame.columns, {Role.QI: ["a", "b", "c"], Role.PERSONAL_K: ["k"]})
+    encoded = encode(from_frame(frame), schema)
+    counted, combination = encoded.counted_together([2, 1])
+    assert counted.tuples[:, [2, 1]].tolist() == [[0, 0], [1, 0], [1, 1]]
+    assert counted.counts.tolist() == [2, 1, 1]
+    assert combination.tolist() == [0, 2, 0, 1]
+    assert [own.tolist() for own in counted.asked] == [[4, 5], [5, 4], [5, 4]]
+    assert counted.personal_k is None

@@ -73,6 +73,7 @@ class Problem:
         crowd: The population, if a model compares groups with it.
         space: The tuples as points, if the search lowers the sum of squares inside groups.
         breach: The least price of a group that breaks a ban or a limit; 0 if there are none.
+        is_section: Whether these are the rows of a section of a large table.
     """
 
     codes: Ints
@@ -92,6 +93,7 @@ class Problem:
     crowd: Crowd
     space: Space | None = None
     breach: int = 0
+    is_section: bool = False
 
     @property
     def free(self) -> bool:
@@ -246,6 +248,7 @@ def prepare(
         crowd=Crowd.of(encoded, pricing) if requirement.covers else NOBODY,
         space=Space.of(encoded, of_codes, run.weights) if by_variance else None,
         breach=pricing.breach,
+        is_section=distributions is not None,
     )
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Partition, tight_partition
-from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError, UsageError, setting
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models, check_rows_left, failing_groups
@@ -23,7 +22,7 @@ from shoal.methods.sections import Tree, TupleSection
 from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.level_cover import covered
-from shoal.methods.shoaling.limits.planned import in_windows
+from shoal.methods.shoaling.limits.planned import have_room, in_windows
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.pricing import Pricing, price_table
 from shoal.methods.shoaling.problem import Problem, SectionPlan, in_sections, prepare, suited
@@ -109,7 +108,7 @@ class Shoaling:
         stays = leave_out_greedy(encoded, models, most)
         if run.limits:
             least = max((model.minimum_size for model in models), default=1)
-            planned = spread(plan_windows(encoded.part(stays), run.limits, least), stays) >= 0
+            planned = have_room(encoded, stays, run.limits, least)
             if int(encoded.row_weights[~planned].sum()) <= most:  # else the search may find more than the plan
                 stays = planned
             check_rows_left(self.name, np.where(stays, 0, -1).astype(np.int32))

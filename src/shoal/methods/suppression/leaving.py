@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries
 from shoal.errors import InfeasibleError
-from shoal.methods import sections
 from shoal.methods.base import failing_groups
-from shoal.methods.sections import count_units
+from shoal.methods.sections import has_several
 from shoal.methods.suppression import MOST_ROUNDS, loss_with_suppressed, spread
 from shoal.methods.suppression.slices import Members, slices_of
 from shoal.models import AverageRisk, Basis, Groups, KAnonymity, PrivacyModel, SampleUniqueness, Uniqueness
@@ -275,7 +274,7 @@ def leaves_sections(encoded: Encoded, models: tuple[PrivacyModel, ...], stays: N
         most: How many others may leave.
     """
     in_reach = (most > 0 or not stays.all()) and all(model.basis in IN_SECTIONS for model in models)
-    return in_reach and count_units(encoded) > sections.LARGEST_SECTION
+    return in_reach and has_several(encoded)
 
 
 def leave_sections(

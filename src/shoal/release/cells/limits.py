@@ -8,18 +8,20 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.ends import EXACT
 from shoal.encoding.grid import DATE_GRIDS
 from shoal.encoding.limits import FIELDS, Limited, apply_limits, compile_limits, level_of
 from shoal.encoding.partition import Entries, Partition
-from shoal.encoding.windows import breaches, plan_windows
+from shoal.encoding.windows import breaches, plan_combinations, plan_windows
 from shoal.errors import InfeasibleError, InternalError, UsageError, counted, join_problems, setting
 from shoal.hierarchy.base import Rule
 from shoal.methods import sections
 from shoal.methods.base import Method, Run, failing_groups, group_in_windows
 from shoal.methods.full_domain.base import FullDomain
+from shoal.methods.mondrian import Mondrian
 from shoal.methods.registry import DEFAULT
 from shoal.models import Basis, PrivacyModel
 from shoal.schema import WIDTH, Column, Kind, Role, Schema
@@ -228,15 +230,18 @@ def group_within(
         return method.partition(encoded, models, run)
     _check_method(method, models)
     if method.name == DEFAULT:
+        if _by_combinations(encoded, limits):
+            bounds = replace(bounds, encoded=encoded.counted_together([limit.place for limit in limits])[0])
         partition = _searched(method, encoded, models, run, bounds)
     elif isinstance(method, FullDomain):
         return _at_levels(method, encoded, limits).partition(encoded, models, run)
     else:
-        bounds.check(limits)
+        windows = _windows(method, encoded, limits, bounds)
         plain = replace(run, limits=(), suppression_limit=Fraction(0))
         # Windows of a table of several sections are compared with the whole table, as its sections are.
-        whole = encoded.section(np.ones(len(encoded.order), dtype=bool)) if _has_sections(encoded) else encoded
-        partition = group_in_windows(method, whole, plan_windows(encoded, limits, bounds.k), models, plain)
+        by_sections = bool(encoded.sensitive) and sections.has_several(encoded)
+        whole = encoded.section(np.ones(len(encoded.order), dtype=bool)) if by_sections else encoded
+        partition = group_in_windows(method, whole, windows, models, plain)
     entries = partition.entries
     check_limits(method, encoded, entries, limits)
     if failing_groups(encoded, models, entries).any():
@@ -244,9 +249,19 @@ def group_within(
     return apply_limits(encoded, partition, limits)
 
 
-def _has_sections(encoded: Encoded) -> bool:
-    """Say whether a table with sensitive columns is cut into sections by the engines that count its units."""
-    return bool(encoded.sensitive) and sections.count_units(encoded) > sections.LARGEST_SECTION
+def _by_combinations(encoded: Encoded, limits: Sequence[Limited]) -> bool:
+    """Say whether a plan of sets looks at combinations of values, as it does in tables of several sections."""
+    return encoded.people is None and any(limit.most for limit in limits) and sections.has_several(encoded)
+
+
+def _windows(method: Method, encoded: Encoded, limits: Sequence[Limited], bounds: Bounds) -> NDArray[np.int32]:
+    """Return windows for a method that does not keep to limits itself; those that need no single rows come first."""
+    if isinstance(method, Mondrian) and method.variant == "strict" and _by_combinations(encoded, limits):
+        counted, combination = encoded.counted_together([limit.place for limit in limits])
+        if (labels := plan_combinations(counted, limits, bounds.k)) is not None:
+            return np.asarray(labels[combination[encoded.row_tuple]])
+    bounds.check(limits)
+    return plan_windows(encoded, limits, bounds.k)
 
 
 def no_groups_within(method: Method) -> InfeasibleError:

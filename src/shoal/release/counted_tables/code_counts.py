@@ -10,14 +10,14 @@ import numpy as np
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.limits import Limited
 from shoal.encoding.population import shared_tuples
-from shoal.encoding.windows import plan_windows
+from shoal.encoding.windows import plan_combinations, plan_windows
 from shoal.errors import InfeasibleError
 from shoal.metrics.association import Pairs
 from shoal.models import AverageRisk, SampleUniqueness
 from shoal.release.cells.limits import Bounds
 from shoal.release.counted_tables.dealing import coding_of
-from shoal.release.counted_tables.people import CountedPeople
 from shoal.release.counted_tables.searcher import PopulationCounter, Searcher, UnitCounts, UnitSearcher
+from shoal.release.counted_tables.sections.people import CountedPeople
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.release.counted_tables.sections.windows import CodeWindows
 from shoal.release.make import Plan
@@ -114,25 +114,27 @@ class CodeCounts:
         encoded = plan.encoded
         places = [limit.place for limit in plan.run.limits]
         codes, rows = self.source.count_together(places)
-        every = np.arange(len(rows))
-        tuples = np.zeros((len(rows), len(encoded.attributes)), dtype=np.int32)
-        tuples[:, places] = codes
-        table = replace(
-            encoded, tuples=tuples, counts=rows, row_tuple=every.astype(np.int32), order=every, weights=rows
-        )
+        table = encoded.of_combinations(places, codes, rows)
         if isinstance(people := encoded.counted_people, CountedPeople):
             table = replace(table, counted_people=people.of_combinations(tuple(places), codes))
-        return replace(plan.bounds, encoded=replace(table, sensitive=(), personal_k=None))
+        return replace(plan.bounds, encoded=table)
 
-    def plan_windows(self, bounds: Bounds, limits: Sequence[Limited]) -> CodeWindows:
+    def plan_windows(self, bounds: Bounds, limits: Sequence[Limited]) -> CodeWindows | None:
         """Return windows in which a method may group; the arguments are those of `check_limits`.
+
+        Returns:
+            The windows; None if a plan must lend single rows, so that codes do not tell the window of a row.
 
         Raises:
             InfeasibleError: Some limit cannot be kept.
         """
-        bounds.check(limits)
+        labels = plan_combinations(bounds.encoded, limits, bounds.k)
+        if labels is None:
+            if any(limit.most for limit in limits):
+                return None
+            bounds.check(limits)
+            labels = plan_windows(bounds.encoded, limits, bounds.k)
         places = [limit.place for limit in limits]
-        labels = plan_windows(bounds.encoded, limits, bounds.k)
         return CodeWindows(tuple(places), bounds.encoded.tuples[:, places], labels)
 
     def check_population(self, encoded: Encoded) -> None:

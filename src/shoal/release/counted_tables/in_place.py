@@ -167,7 +167,7 @@ def plan_in_place(
         raise error.without_rows() from None
     encoded, limits = plan.encoded, plan.run.limits
     counts.check_population(encoded)
-    if any(limit.most for limit in limits):  # a plan of sets lends single rows
+    if people is not None and any(limit.most for limit in limits):  # a plan of sets asks about people again and again
         return None
     k = max(model.minimum_size for model in plan.models)
     found = counts.of(encoded)
@@ -187,6 +187,8 @@ def plan_in_place(
         limited = counts.limited(plan)
         if by_window:
             windows = counts.plan_windows(limited, limits)
+            if windows is None:
+                return None
         else:
             refusal = counts.check_limits(limited, limits)
         leaving = LeavingBefore.of_limits(limited.encoded, limits, k, most_gone)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.release.counted_tables.people import latest_met
 from shoal.release.counted_tables.searcher import RowSets, SetCounts
+from shoal.release.counted_tables.sections.people import latest_met
 from shoal.spark.counting import added_up, counted_by
 from shoal.spark.jobs import kernel_of_batches, polars_of
 from shoal.tables.sorting import Packing

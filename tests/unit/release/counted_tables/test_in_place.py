@@ -286,6 +286,7 @@ MORE: dict[str, dict[str, Any]] = {
         "drop": ["z other", "number", "name"],
         "models": [shoal.LDiversity("disease", l=3)],
     },
+    "limit of a set": {"max_width": {"age": "4"}},
     "limits beside people": {
         "person": "who",
         "max_width": {"Age": "20"},
@@ -353,7 +354,11 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
         "drop": [*GIVEN["drop"], "age"],
         "models": [shoal.LDiversity("disease", l=2)],
     },
-    "limit of a set": {"max_width": {"age": "4"}},
+    "limit of a set beside people": {
+        "person": "who",
+        "max_width": {"age": "4"},
+        "drop": ["z other", "number", "name", "own k"],
+    },
     "all groups beside mondrian": {**CUT, "models": [shoal.AverageRisk(0.1)]},
     "estimate of uniques": {"k": 1, "models": [shoal.PopulationUniqueness(0.01, population=2000)]},
     "method": {"method": "mdav", "effort": None},

@@ -26,8 +26,8 @@ from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.duck.groups import DuckFound
 from shoal.release.counted_tables.duck.sections import DuckSection, leaves_of
 from shoal.release.counted_tables.duck.suppression import DuckHeld
-from shoal.release.counted_tables.people import latest_met
 from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts
+from shoal.release.counted_tables.sections.people import latest_met
 from shoal.release.counted_tables.sections.search import SectionGroups, SectionSearch
 from shoal.release.counted_tables.sections.suppression import HeldGroups, SectionSuppression
 from shoal.tables.sorting import Packing

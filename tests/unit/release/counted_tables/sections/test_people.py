@@ -10,8 +10,8 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.release.counted_tables.people import CountedPeople, latest_met
 from shoal.release.counted_tables.searcher import RowSets, SetCounts
+from shoal.release.counted_tables.sections.people import CountedPeople, latest_met
 
 
 class Source:
