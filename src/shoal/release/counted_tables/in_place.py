@@ -178,20 +178,22 @@ def plan_in_place(
     if found.units <= sections.LARGEST_SECTION or too_large:
         return None
     refusal, windows, most_gone = None, None, plan.run.most_suppressed(encoded.n_rows)
-    leaving = LeavingBefore.of(encoded, plan.models, most_gone)
-    if leaving is not None and limits:  # windows are planned for the others
-        return None
+    leaving = asking = LeavingBefore.of(encoded, plan.models, most_gone)
     if limits and method.name == DEFAULT:
         limited = counts.limited(plan)
         refusal = counts.check_limits(limited, limits)
-        leaving = LeavingBefore.of_limits(limited.encoded, limits, k, most_gone)
+        if asking is not None:  # windows are planned for the others
+            limited = counts.limited(plan, asking.largest_k)
+        without_room = LeavingBefore.of_limits(
+            limited.encoded, limits, k, most_gone - (asking.rows if asking is not None else 0)
+        )
+        leaving = without_room if asking is None else asking.besides(without_room)
     elif limits:
         windows = counts.plan_windows(counts.limited(plan), limits)
         if windows is None:
             return None
     if windows is None:  # otherwise each window is checked
-        by_k = leaving is not None and leaving.largest_k >= 0
-        check_models(method, encoded.part(leaving.stays(encoded)) if leaving and by_k else encoded, plan.models)
+        check_models(method, encoded if asking is None else encoded.part(asking.stays(encoded)), plan.models)
     search = _plan_search(plan, Extent(found.units, found.tuples, people is not None), windows, leaving)
     # It may be released as it is.
     if found.rarest >= k and not limits and not search.by_population and not counts.fail(search):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,14 +63,21 @@ class LeavingBefore:
         rows = int(counted.row_weights[gone].sum())
         return cls(rows, -1, places, counted.tuples[gone][:, places]) if 0 < rows <= most else None
 
+    def besides(self, others: LeavingBefore | None) -> LeavingBefore:
+        """Return these rows, which leave because of their personal k, and others that limits have no room for."""
+        return self if others is None else replace(others, rows=self.rows + others.rows, largest_k=self.largest_k)
+
     def stays(self, rows: Encoded) -> NDArray[np.bool_]:
         """Say of each canonical row whether it stays."""
+        stays = np.ones(len(rows.order), dtype=bool)
         if self.largest_k >= 0:
             assert rows.personal_k is not None
-            return rows.personal_k <= self.largest_k
+            stays = rows.personal_k <= self.largest_k
+        if not len(self.codes):
+            return stays
         known = np.concatenate([self.codes, rows.tuples[:, self.places]])
         number = np.unique(known, axis=0, return_inverse=True)[1].reshape(-1)
         is_gone = np.zeros(len(known), dtype=bool)
         is_gone[number[: len(self.codes)]] = True
-        staying: NDArray[np.bool_] = ~is_gone[number[len(self.codes) :]]
-        return staying[rows.row_tuple]
+        has_room: NDArray[np.bool_] = ~is_gone[number[len(self.codes) :]]
+        return stays & has_room[rows.row_tuple]
