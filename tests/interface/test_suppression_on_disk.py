@@ -101,6 +101,14 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         with_ks_and_people(table_with_outliers()),
         GIVEN | {"max_width": {"age": "500"}, "k_column": "own", "drop": ["who"]},
     ),
+    "limits for those whose personal k is not above the rows": (
+        with_ks_and_people(table_with_outliers(), greedy=3),
+        GIVEN | {"k": 5, "max_width": {"age": "100", "job": "2"}, "k_column": "own", "drop": ["who"]},
+    ),
+    "limits for people whose personal k is not above the rows": (
+        with_ks_and_people(table_with_outliers(), greedy=3),
+        GIVEN | {"k": 5, "max_width": {"age": "100"}, "k_column": "own", "person": "who"},
+    ),
     "limits and closeness": (
         table_with_outliers(),
         GIVEN | {"k": 7, "max_width": {"pay": "400"}, "models": [shoal.TCloseness("disease", t=0.5)]},

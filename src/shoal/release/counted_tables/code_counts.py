@@ -16,7 +16,7 @@ from shoal.metrics.association import Pairs
 from shoal.models import AverageRisk, SampleUniqueness
 from shoal.release.cells.limits import Bounds
 from shoal.release.counted_tables.dealing import coding_of
-from shoal.release.counted_tables.searcher import PopulationCounter, Searcher, UnitCounts, UnitSearcher
+from shoal.release.counted_tables.searcher import PopulationCounter, Searcher, UnitCounts, UnitSearcher, Upto
 from shoal.release.counted_tables.sections.people import CountedPeople
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.release.counted_tables.sections.windows import CodeWindows
@@ -108,15 +108,24 @@ class CodeCounts:
             return refusal
         return None
 
-    def limited(self, plan: Plan) -> Bounds:
-        """Return the limits of a run over rows that have the counts of the limited columns together."""
+    def limited(self, plan: Plan, largest_k: int = -1) -> Bounds:
+        """Return the limits of a run over rows that have the counts of the limited columns together.
+
+        Args:
+            plan: The run.
+            largest_k: The largest personal k of rows that are counted; -1 for all rows.
+        """
         assert isinstance(self.source, UnitSearcher)
-        encoded = plan.encoded
+        encoded, upto = plan.encoded, None
+        if largest_k >= 0:
+            assert encoded.personal_k is not None
+            ks = np.unique(encoded.personal_k)
+            upto = Upto(len(encoded.sensitive), int(np.searchsorted(ks, largest_k, side="right")) - 1)
         places = [limit.place for limit in plan.run.limits]
-        codes, rows = self.source.count_together(places)
+        codes, rows = self.source.count_together(places, upto)
         table = encoded.of_combinations(places, codes, rows)
         if isinstance(people := encoded.counted_people, CountedPeople):
-            table = replace(table, counted_people=people.of_combinations(tuple(places), codes))
+            table = replace(table, counted_people=people.of_combinations(tuple(places), codes, upto))
         return replace(plan.bounds, encoded=table)
 
     def plan_windows(self, bounds: Bounds, limits: Sequence[Limited]) -> CodeWindows | None:

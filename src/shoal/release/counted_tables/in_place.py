@@ -180,9 +180,7 @@ def plan_in_place(
     refusal, windows, most_gone = None, None, plan.run.most_suppressed(encoded.n_rows)
     by_window = bool(limits) and method.name != DEFAULT
     suppresses = not by_window and not getattr(method, "domains", None)  # otherwise limits alone leave rows out
-    leaving = LeavingBefore.of(encoded, plan.models, most_gone if suppresses else 0)
-    if leaving is not None and limits:  # windows are planned for the others
-        return None
+    leaving = asking = LeavingBefore.of(encoded, plan.models, most_gone if suppresses else 0)
     if limits:
         limited = counts.limited(plan)
         if by_window:
@@ -191,11 +189,13 @@ def plan_in_place(
                 return None
         else:
             refusal = counts.check_limits(limited, limits)
-        leaving = LeavingBefore.of_limits(limited.encoded, limits, k, most_gone)
+        if asking is not None:  # windows are planned for the others
+            limited, most_gone = counts.limited(plan, asking.largest_k), most_gone - asking.rows
+        without_room = LeavingBefore.of_limits(limited.encoded, limits, k, most_gone)
+        leaving = without_room if asking is None else asking.besides(without_room)
     if windows is None:  # otherwise each window is checked
-        by_k = leaving is not None and leaving.largest_k >= 0
-        check_models(method, encoded.part(leaving.stays(encoded)) if leaving and by_k else encoded, plan.models)
-    gone = leaving.rows if leaving else 0
+        check_models(method, encoded if asking is None else encoded.part(asking.stays(encoded)), plan.models)
+    gone, most_gone = leaving.rows if leaving else 0, plan.run.most_suppressed(encoded.n_rows)
     extent = Extent(found.units, found.tuples, people is not None)
     search = _plan_search(plan, extent, windows, leaving, max(0, most_gone - gone) if suppresses else 0)
     # It may be released as it is.

@@ -18,7 +18,17 @@ from shoal.tables.values.people import People
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Found", "Judged", "PopulationCounter", "RowSets", "Searcher", "SetCounts", "UnitCounts", "UnitSearcher"]
+__all__ = [
+    "Found",
+    "Judged",
+    "PopulationCounter",
+    "RowSets",
+    "Searcher",
+    "SetCounts",
+    "UnitCounts",
+    "UnitSearcher",
+    "Upto",
+]
 
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
 
@@ -67,6 +77,18 @@ class UnitCounts(NamedTuple):
     lone: int
 
 
+class Upto(NamedTuple):
+    """Which rows are counted: those whose code of a column is not greater than this.
+
+    Attributes:
+        place: The column, among those beside the quasi-identifiers.
+        code: The greatest code.
+    """
+
+    place: int
+    code: int
+
+
 class RowSets(NamedTuple):
     """Sets of rows that follow each other in runs.
 
@@ -75,12 +97,14 @@ class RowSets(NamedTuple):
         codes: Combinations of their codes.
         run: The run of the rows of each.
         number: The number of their set in the run, from 0 on without gaps.
+        upto: Which rows are counted, if not all.
     """
 
     places: tuple[int, ...]
     codes: NDArray[np.int32]
     run: NDArray[np.int32]
     number: NDArray[np.int32]
+    upto: Upto | None = None
 
 
 class SetCounts(NamedTuple):
@@ -138,7 +162,9 @@ class UnitSearcher(Protocol):
     def count_pairs(self) -> Pairs:
         """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
 
-    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def count_together(
+        self, places: Sequence[int], upto: Upto | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Count the rows by the codes of some of these quasi-identifiers; return the codes, sorted, and the rows."""
 
     def meets(self, search: SectionSearch) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.metrics.association import Pairs
+from shoal.release.counted_tables.searcher import Upto
 from shoal.spark.counting import added_up, counted_by
 from shoal.spark.jobs import frame_of, kernel_of_batches, polars_of
 from shoal.spark.search.people import CodedPeople
@@ -95,7 +96,9 @@ def count_pairs(units: DataFrame, packing: Packing) -> Pairs:
     }
 
 
-def count_together(units: DataFrame, packing: Packing, places: Sequence[int]) -> tuple[Codes, NDArray[np.int64]]:
+def count_together(
+    units: DataFrame, packing: Packing, places: Sequence[int], upto: Upto | None = None
+) -> tuple[Codes, NDArray[np.int64]]:
     """Count the rows by the codes of some quasi-identifiers; return the codes, sorted, and the rows."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -105,9 +108,12 @@ def count_together(units: DataFrame, packing: Packing, places: Sequence[int]) ->
         import polars as pl
 
         def coded(frame: pl.DataFrame) -> pl.DataFrame:
-            codes = packing.tuples(frame)
+            codes = packing.codes(frame)
             columns = pl.DataFrame({key: codes[:, place] for key, place in zip(keys, places, strict=True)})
-            return columns.with_columns(n=frame["n"]).group_by(keys).agg(pl.col("n").sum())
+            columns = columns.with_columns(n=frame["n"])
+            if upto is not None:
+                columns = columns.filter(codes[:, packing.n_keys + upto.place] <= upto.code)
+            return columns.group_by(keys).agg(pl.col("n").sum())
 
         return added_up(map(coded, frames), keys)
 

@@ -176,7 +176,10 @@ def count_sets(units: DataFrame, packing: Packing, sets: RowSets, k: int) -> Set
         for frame in frames:
             codes = packing.codes(frame)
             own = pl.DataFrame({name: codes[:, place] for name, place in zip(names, sets.places, strict=True)})
-            found = own.with_columns(person=codes[:, -1]).join(known, on=names)
+            own = own.with_columns(person=codes[:, -1])
+            if sets.upto is not None:
+                own = own.filter(codes[:, packing.n_keys + sets.upto.place] <= sets.upto.code)
+            found = own.join(known, on=names)
             yield found.select(*keys, "person").unique()
 
     def meet(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:

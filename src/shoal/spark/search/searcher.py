@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.dealing import Coding
-from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts
+from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts, Upto
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.spark.jobs import polars_of
 from shoal.spark.search.counts import count_beyond, count_codes, count_pairs, count_together, find_largest
@@ -116,11 +116,13 @@ class SparkSearcher:
         units, packing, _ = self._units
         return self.run(lambda: count_pairs(units, packing))
 
-    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def count_together(
+        self, places: Sequence[int], upto: Upto | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Count the rows by the codes of some quasi-identifiers; return the codes, sorted, and the rows."""
         assert self._units is not None
         units, packing, _ = self._units
-        return self.run(lambda: count_together(units, packing, places))
+        return self.run(lambda: count_together(units, packing, places, upto))
 
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""

@@ -24,7 +24,7 @@ from shoal.metrics.singled import added_figures
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.in_place import InPlace, plan_in_place
 from shoal.release.counted_tables.outliers import Outliers
-from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts
+from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts, Upto
 from shoal.release.counted_tables.sections.plan import PartCounts, Sectioning
 from shoal.release.counted_tables.sections.search import (
     SectionGroups,
@@ -145,7 +145,10 @@ class Engine:
     def count_sets(self, sets: RowSets, k: int) -> SetCounts:
         own = {tuple(codes): i for i, codes in enumerate(sets.codes.tolist())}
         people: dict[tuple[int, int], set[int]] = {}
-        for unit in self._units:
+        counted = self._units
+        if sets.upto is not None:
+            counted = counted[counted[:, self._n_keys + sets.upto.place] <= sets.upto.code]
+        for unit in counted:
             i = own.get(tuple(unit[list(sets.places)].tolist()))
             if i is not None:
                 people.setdefault((int(sets.run[i]), int(sets.number[i])), set()).add(int(unit[-1]))
@@ -166,9 +169,14 @@ class Engine:
             found[a, b] = pairs, np.bincount(place.reshape(-1), self._counts).astype(np.int64)
         return found
 
-    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        codes, place = np.unique(self._units[:, list(places)], axis=0, return_inverse=True)
-        return codes, np.bincount(place.reshape(-1), self._counts).astype(np.int64)
+    def count_together(
+        self, places: Sequence[int], upto: Upto | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        counted = np.full(len(self._units), True)
+        if upto is not None:
+            counted = self._units[:, self._n_keys + upto.place] <= upto.code
+        codes, place = np.unique(self._units[counted][:, list(places)], axis=0, return_inverse=True)
+        return codes, np.bincount(place.reshape(-1), self._counts[counted]).astype(np.int64)
 
     def meets(self, search: SectionSearch) -> bool:
         return search.meets(self._units[:, : self._n_keys], self._units[:, self._n_keys :], self._counts)

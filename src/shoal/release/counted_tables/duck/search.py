@@ -26,7 +26,7 @@ from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.duck.groups import DuckFound
 from shoal.release.counted_tables.duck.sections import DuckSection, leaves_of
 from shoal.release.counted_tables.duck.suppression import DuckHeld
-from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts
+from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts, Upto
 from shoal.release.counted_tables.sections.people import latest_met
 from shoal.release.counted_tables.sections.search import SectionGroups, SectionSearch
 from shoal.release.counted_tables.sections.suppression import HeldGroups, SectionSuppression
@@ -174,7 +174,7 @@ class DuckSearcher:
         session.load("sets", pl.DataFrame(columns | {"run": sets.run, "number": sets.number}))
         codes = [f"{packing.code_in_sql(place)} as {key}" for place, key in zip(sets.places, keys, strict=True)]
         codes.append(f"{packing.code_in_sql(len(packing.cards) - 1)} as person")
-        people = f"select distinct {', '.join(codes)} from section"
+        people = f"select distinct {', '.join(codes)} from section {self._where(sets.upto)}"
         held = f"select distinct run, number, person from ({people}) join sets using ({', '.join(keys)})"
         session.ask(f"create or replace temp table held as {held}")
         sizes = "select run, number, count(*)::bigint as n from held group by all"
@@ -191,13 +191,19 @@ class DuckSearcher:
         """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
         return {pair: self.count_together(pair) for pair in combinations(range(self._packing.n_keys), 2)}
 
-    def count_together(self, places: Sequence[int]) -> tuple[Codes, Counts]:
+    def count_together(self, places: Sequence[int], upto: Upto | None = None) -> tuple[Codes, Counts]:
         """Count the rows by the codes of some of these quasi-identifiers; return the codes, sorted, and the rows."""
         keys = [f"k{place}" for place in places]
         codes = (f"{self._packing.code_in_sql(place)} as {key}" for place, key in zip(places, keys, strict=True))
-        query = f"select {', '.join(codes)}, sum(n)::bigint as n from section group by all"
+        query = f"select {', '.join(codes)}, sum(n)::bigint as n from section {self._where(upto)} group by all"
         found = self._engine.session.fetch(query).sort(keys)
         return found.select(keys).to_numpy().astype(np.int32), found["n"].to_numpy().astype(np.int64)
+
+    def _where(self, upto: Upto | None) -> str:
+        """Return the condition of rows that are counted."""
+        if upto is None:
+            return ""
+        return f"where {self._packing.code_in_sql(self._packing.n_keys + upto.place)} <= {upto.code}"
 
     def count_beyond(self, tuples: Codes, rows: Counts) -> int:
         """Count the rows of the table that are not among some rows, given as distinct tuples of codes."""

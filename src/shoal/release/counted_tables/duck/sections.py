@@ -160,13 +160,15 @@ def _staying_in_sql(session: DuckSession, packing: Packing, leaving: LeavingBefo
     """Return the condition of tuples or units whose rows are not suppressed before the search."""
     import polars as pl
 
-    codes = [packing.code_in_sql(place) for place in leaving.places]
+    stays = ["true"]
     if leaving.largest_k >= 0:
-        return f"{codes[0]} <= {leaving.largest_code}"
-    names = [f"g{place}" for place in leaving.places]
-    session.load("gone", pl.DataFrame(dict(zip(names, leaving.codes.T, strict=True))))
-    equal = " and ".join(f"gone.{name} = {code}" for name, code in zip(names, codes, strict=True))
-    return f"not exists (select 1 from gone where {equal})"
+        stays.append(f"{packing.code_in_sql(leaving.place_of_k)} <= {leaving.largest_code}")
+    if leaving.places:
+        names = [f"g{place}" for place in leaving.places]
+        session.load("gone", pl.DataFrame(dict(zip(names, leaving.codes.T, strict=True))))
+        equal = " and ".join(f"gone.g{place} = {packing.code_in_sql(place)}" for place in leaving.places)
+        stays.append(f"not exists (select 1 from gone where {equal})")
+    return " and ".join(stays)
 
 
 def leaves_of(tree: Tree[DuckSection]) -> list[DuckSection]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,15 @@ class LeavingBefore:
         rows: How many they are.
         largest_k: The largest personal k of a row that stays; -1 if all may stay.
         largest_code: Its code.
-        places: The columns that tell: that of the personal k among the codes of a unit, or limited quasi-identifiers.
+        place_of_k: The place of the personal k among the codes of a unit.
+        places: Limited quasi-identifiers.
         codes: The combinations of their codes that no window of a plan has room for.
     """
 
     rows: int
     largest_k: int = -1
     largest_code: int = -1
+    place_of_k: int = -1
     places: tuple[int, ...] = ()
     codes: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int32))
 
@@ -51,7 +53,7 @@ class LeavingBefore:
         gone = int(encoded.row_weights[~stays].sum())
         largest = int(encoded.personal_k[stays].max(initial=0))
         code = int(np.searchsorted(np.unique(encoded.personal_k), largest, side="right")) - 1
-        return cls(gone, largest, code, (len(encoded.attributes) + len(encoded.sensitive),))
+        return cls(gone, largest, code, len(encoded.attributes) + len(encoded.sensitive))
 
     @classmethod
     def of_limits(cls, counted: Encoded, limits: Sequence[Limited], k: int, most: int) -> LeavingBefore | None:
@@ -65,21 +67,32 @@ class LeavingBefore:
         """
         places, gone = tuple(limit.place for limit in limits), plan_windows(counted, limits, k) < 0
         rows = int(counted.row_weights[gone].sum())
-        return cls(rows, -1, -1, places, counted.tuples[gone][:, places]) if 0 < rows <= most else None
+        return cls(rows, places=places, codes=counted.tuples[gone][:, places]) if 0 < rows <= most else None
+
+    def besides(self, others: LeavingBefore | None) -> LeavingBefore:
+        """Return these rows, which leave because of their personal k, and others that limits have no room for."""
+        if others is None:
+            return self
+        return replace(self, rows=self.rows + others.rows, places=others.places, codes=others.codes)
 
     def stays(self, rows: Encoded) -> NDArray[np.bool_]:
         """Say of each canonical row whether it stays."""
-        if self.largest_k >= 0:
-            assert rows.personal_k is not None
-            return rows.personal_k <= self.largest_k
-        return self.keeps(rows.tuples)[rows.row_tuple]
+        stays = self._have_room(rows.tuples)[rows.row_tuple]
+        if self.largest_k < 0:
+            return stays
+        assert rows.personal_k is not None
+        return np.asarray(stays & (rows.personal_k <= self.largest_k))
 
     def keeps(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Say of each tuple or unit whether its rows stay; codes: of quasi-identifiers, then of columns beside them."""
-        own = codes[:, self.places]
-        if self.largest_k >= 0:
-            return np.asarray(own[:, 0] <= self.largest_code)
-        known = np.concatenate([self.codes, own])
+        keeps = self._have_room(codes)
+        return keeps if self.largest_k < 0 else np.asarray(keeps & (codes[:, self.place_of_k] <= self.largest_code))
+
+    def _have_room(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Say of tuples whether limits have room for them."""
+        if not len(self.codes):
+            return np.ones(len(codes), dtype=bool)
+        known = np.concatenate([self.codes, codes[:, self.places]])
         number = np.unique(known, axis=0, return_inverse=True)[1].reshape(-1)
         is_gone = np.zeros(len(known), dtype=bool)
         is_gone[number[: len(self.codes)]] = True

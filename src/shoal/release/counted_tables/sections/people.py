@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.windows import LastMet
-from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitSearcher
+from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitSearcher, Upto
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,10 +25,12 @@ class _Combinations(NamedTuple):
     Attributes:
         places: These columns.
         codes: The codes of each row.
+        upto: Which rows of the table they stand for, if not for all.
     """
 
     places: tuple[int, ...]
     codes: NDArray[np.int32]
+    upto: Upto | None
 
 
 @dataclass
@@ -56,9 +58,17 @@ class CountedPeople:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"source": None, "counted": {}, "together": None, "of_sets": {}}
 
-    def of_combinations(self, places: tuple[int, ...], codes: NDArray[np.int32]) -> CountedPeople:
-        """Return what is known of the same people, for rows with the counts of some columns together."""
-        return replace(self, together=_Combinations(places, codes), of_sets={})
+    def of_combinations(
+        self, places: tuple[int, ...], codes: NDArray[np.int32], upto: Upto | None = None
+    ) -> CountedPeople:
+        """Return what is known of the same people, for rows with the counts of some columns together.
+
+        Args:
+            places: These columns.
+            codes: The codes of each row.
+            upto: Which rows of the table they stand for, if not for all.
+        """
+        return replace(self, together=_Combinations(places, codes, upto), of_sets={})
 
     def are_enough(self, a: int, starts: NDArray[np.int64], needed: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say for each code of an attribute whether its run has as many people as it needs."""
@@ -94,9 +104,9 @@ class CountedPeople:
         if key not in self.of_sets:
             assert self.source is not None
             assert self.together is not None
-            places, codes = self.together
+            places, codes, upto = self.together
             inside = run >= 0
-            sets = RowSets(places, codes[inside], run[inside], number[inside])
+            sets = RowSets(places, codes[inside], run[inside], number[inside], upto)
             counts = self.source.count_sets(sets, k)
             self.of_sets[key] = counts.completed(k) if k else counts
         return self.of_sets[key].people, self.of_sets[key].latest
