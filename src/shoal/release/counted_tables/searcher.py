@@ -18,7 +18,7 @@ from shoal.tables.values.people import People
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Found", "Judged", "PopulationCounter", "Searcher", "UnitCounts", "UnitSearcher"]
+__all__ = ["Found", "Judged", "PopulationCounter", "RegionCounter", "Searcher", "UnitCounts", "UnitSearcher"]
 
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
 
@@ -106,6 +106,14 @@ class PopulationCounter(Protocol):
 
     def count_beyond(self, tuples: NDArray[np.int32], rows: NDArray[np.int64]) -> int:
         """Count the rows of the table that are not among some rows, given as distinct tuples of codes."""
+
+
+@runtime_checkable
+class RegionCounter(Protocol):
+    """A searcher that counts the rows of regions, which parts of quasi-identifiers make."""
+
+    def smallest_region(self, parts: Sequence[NDArray[np.int32]]) -> int:
+        """Return the rows of the smallest region with tuples; parts: the part of each code, by quasi-identifier."""
 
 
 @runtime_checkable
