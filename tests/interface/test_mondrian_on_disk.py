@@ -93,6 +93,11 @@ CASES["declared domains inside limits"] = (
     | {"options": {"domains": "height=100:900,zip=-1000:1000"}},
 )
 CASES |= {name: (limited_table(900), BY_KIND | {"others": "drop"} | given) for name, given in LIMITED.items()}
+# The cuts of some attributes would leave regions of few rows.
+CASES["cuts through the whole table"] = (
+    mixed_table(900).with_columns(pl.col("height").str.slice(0, 3), pl.col("zip").str.slice(1)),
+    BY_KIND | {"k": 9, "options": {"variant": "single-dimensional"}, "ends": "safe", "suppression_limit": 0.05},
+)
 REFUSED = {"widths, beside a personal k and closeness", "closeness, not closed", "diversity, personal k"}
 REFUSED.add("people, diversity, personal k")
 FEW_PEOPLE = {"people with many rows", "people, diversity, personal k"}

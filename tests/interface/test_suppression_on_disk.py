@@ -201,12 +201,15 @@ def test_release_has_the_bytes_of_memory(
     assert searched[0][1] >= 1
 
 
-def test_release_of_a_closed_source_and_its_copy(searched: list[tuple[int, int]], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["sizes alone", "mondrian, limits and declared domains"])
+def test_release_of_a_closed_source_and_its_copy(name: str, searched: list[tuple[int, int]], tmp_path: Path) -> None:
     """Rows in the order of the source; measures are those of memory, and a copy searches again."""
-    write_csv(table_with_outliers(), tmp_path / "source.csv")
-    expected = shoal.anonymize(tmp_path / "source.csv", keep_order=True, **GIVEN)
+    table, given = CASES[name]
+    given = {each: value for each, value in given.items() if value is not None}
+    write_csv(table, tmp_path / "source.csv")
+    expected = shoal.anonymize(tmp_path / "source.csv", keep_order=True, **given)
     expected.write(tmp_path / "out.csv")
-    release = shoal.anonymize(tmp_path / "source.csv", keep_order=True, engine="duckdb", threads=1, **GIVEN)
+    release = shoal.anonymize(tmp_path / "source.csv", keep_order=True, engine="duckdb", threads=1, **given)
     assert release.measures == expected.measures
     assert release.measures.sse == pytest.approx(expected.measures.sse)
     assert release.measures.suppressed_rows >= 1

@@ -66,6 +66,11 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "models": [shoal.KMap(150)],
         "population": pl.concat([odd_table(1, 600), odd_table(7, 400)]),
     },
+    "mondrian, cuts through the whole table": {
+        "method": "mondrian",
+        "effort": None,
+        "options": {"variant": "single-dimensional"},
+    },
     # Windows of the limit are separated, then large segments are cut by counts; a cut is refused.
     "mondrian within limits, beside a model and own k": {
         "method": "mondrian",

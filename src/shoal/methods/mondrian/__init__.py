@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
-from shoal.encoding.partition import Cells, Partition, recode, tight_partition
+from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import CancelledError, InfeasibleError, UsageError
 from shoal.methods.base import Run, check_models, failing_groups
-from shoal.methods.mondrian.counted_cuts import measure_width, right_sides
 from shoal.methods.mondrian.cuts_under_models import Entries, split_under_models
 from shoal.methods.mondrian.declared_domains import Region, read_domains, split_regions
+from shoal.methods.mondrian.single_dimensional import cut_tuples
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.methods.suppression.leaving import SectionRows, leave_sections, leaves_sections
 from shoal.models import PrivacyModel
@@ -101,7 +101,7 @@ class Mondrian:
         if self.variant == "strict" and leaves_sections(encoded, models, stays, most):
             return tight_partition(encoded, self._leave_sections(encoded, stays, k, models, run, most))
         if self.variant == "single-dimensional":
-            regions = _single_dimensional(part, k, models, run)
+            regions = cut_tuples(part, k, models, run)
             self.check_groups(part, models, regions.labels)
             return Partition.of_rows(encoded, spread(regions.labels, stays), regions.cells)
         labels = self.cut(part, k, models, run)
@@ -228,42 +228,3 @@ def _split(cuts: Cuts, m: int, k: int, relaxed: bool, run: Run) -> NDArray[np.in
     labels = np.empty(m, dtype=np.int32)
     labels[order] = np.cumsum(marks != 0) - 1
     return labels
-
-
-def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
-    """Cut whole attributes: every cut runs through the table, and no region may fail."""
-    beyond_size = not all(model.size_only for model in models)
-    tuples, counts, attributes = encoded.tuples, encoded.counts, encoded.attributes
-    labels = np.zeros(len(tuples), dtype=np.int64)
-    parts = np.zeros((len(attributes), len(tuples)), dtype=np.int32)
-    n_parts = [1] * len(attributes)
-    open_parts = [(a, 0) for a in range(len(attributes))]
-    while open_parts and not run.cancelled():
-        widths = [measure_width(attributes[a], np.unique(tuples[parts[a] == part, a])) or 0.0 for a, part in open_parts]
-        widest = int(np.argmax(widths))  # ties: the first attribute, then the first part
-        a, part = open_parts.pop(widest)
-        inside = parts[a] == part
-        codes, n_codes = tuples[:, a], len(attributes[a].texts)
-        rows = np.bincount(codes[inside], weights=counts[inside], minlength=n_codes).astype(np.int64)
-        for side in right_sides(attributes[a], rows) if widths[widest] > 0 else ():
-            right = inside & side[codes]
-            _, trial = np.unique(labels * 2 + right, return_inverse=True)
-            if not right.any() or (np.bincount(trial, weights=counts) < k).any():
-                continue
-            if not (beyond_size and failing_groups(encoded, models, trial[encoded.row_tuple].astype(np.int32)).any()):
-                labels = trial
-                parts[a][right] = n_parts[a]
-                open_parts += [(a, part), (a, n_parts[a])]
-                open_parts.sort()
-                n_parts[a] += 1
-                break
-    if run.cancelled():
-        raise CancelledError
-    run.progress(1.0)
-    _, first = np.unique(labels, return_index=True)
-    cells = []
-    for a, attribute in enumerate(attributes):
-        by_part = recode(attribute, tuples[:, a], parts[a], n_parts[a])
-        index = by_part.index[parts[a][first]]
-        cells.append(Cells(index, by_part.form, by_part.low, by_part.high, by_part.starts, by_part.members))
-    return Partition.of_tuples(encoded, labels.astype(np.int32), tuple(cells))

@@ -6,17 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.limits import Limited
 from shoal.encoding.population import shared_tuples
 from shoal.encoding.windows import plan_combinations, plan_windows
 from shoal.errors import InfeasibleError
+from shoal.methods.mondrian.single_dimensional import Allows, cut_attributes
 from shoal.metrics.association import Pairs
 from shoal.models import AverageRisk, SampleUniqueness
 from shoal.release.cells.limits import Bounds
 from shoal.release.counted_tables.dealing import coding_of
-from shoal.release.counted_tables.searcher import PopulationCounter, Searcher, UnitCounts, UnitSearcher, Upto
+from shoal.release.counted_tables.searcher import (
+    PopulationCounter,
+    RegionCounter,
+    Searcher,
+    UnitCounts,
+    UnitSearcher,
+    Upto,
+)
 from shoal.release.counted_tables.sections.people import CountedPeople
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.release.counted_tables.sections.windows import CodeWindows
@@ -145,6 +154,14 @@ class CodeCounts:
             labels = plan_windows(bounds.encoded, limits, bounds.k)
         places = [limit.place for limit in limits]
         return CodeWindows(tuple(places), bounds.encoded.tuples[:, places], labels)
+
+    def cut_whole(self, plan: Plan, k: int) -> list[NDArray[np.int32]]:
+        """Cut attributes through the whole table; return the part of each code, by attribute."""
+        encoded, source = plan.encoded, self.source
+        assert isinstance(source, RegionCounter)
+        self.of(encoded)
+        allows: Allows = lambda parts, _: source.smallest_region(parts) >= k  # noqa: E731
+        return cut_attributes(encoded.attributes, encoded.histograms, allows, plan.run)
 
     def check_population(self, encoded: Encoded) -> None:
         """Raise an InputError if the population lacks some rows of the table."""

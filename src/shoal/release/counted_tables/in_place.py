@@ -7,12 +7,13 @@ on several columns at once is counted by the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.encoding.ends import EXACT, movements
 from shoal.encoding.partition import SUPPRESSION
@@ -28,10 +29,11 @@ from shoal.release.counted_tables.code_counts import CodeCounts
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.counted_tables.outliers import Outliers
-from shoal.release.counted_tables.reach import SECTIONINGS, is_in_reach
+from shoal.release.counted_tables.reach import is_in_reach, leaves_groups, sectioning_of
 from shoal.release.counted_tables.searcher import Judged, Searcher
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.search import SectionSearch
+from shoal.release.counted_tables.sections.single_dimensional import SingleSections
 from shoal.release.counted_tables.sections.windows import CodeWindows
 from shoal.release.counted_tables.stand_in import Measured, couple, show_found
 from shoal.release.counted_tables.targets import twins_in
@@ -179,7 +181,7 @@ def plan_in_place(
         return None
     refusal, windows, most_gone = None, None, plan.run.most_suppressed(encoded.n_rows)
     by_window = bool(limits) and method.name != DEFAULT
-    suppresses = not by_window and not getattr(method, "domains", None)  # otherwise limits alone leave rows out
+    suppresses = leaves_groups(method, is_limited=bool(limits))  # otherwise limits alone leave rows out
     leaving = asking = LeavingBefore.of(encoded, plan.models, most_gone if suppresses else 0)
     if limits:
         limited = counts.limited(plan)
@@ -197,7 +199,8 @@ def plan_in_place(
         check_models(method, encoded if asking is None else encoded.part(asking.stays(encoded)), plan.models)
     gone, most_gone = leaving.rows if leaving else 0, plan.run.most_suppressed(encoded.n_rows)
     extent = Extent(found.units, found.tuples, people is not None)
-    search = _plan_search(plan, extent, windows, leaving, max(0, most_gone - gone) if suppresses else 0)
+    parts = counts.cut_whole(plan, k) if sectioning_of(method) is SingleSections else ()
+    search = _plan_search(plan, extent, windows, leaving, max(0, most_gone - gone) if suppresses else 0, parts)
     # It may be released as it is.
     if found.rarest >= k and not limits and not search.by_population and not counts.fail(search):
         return None
@@ -205,10 +208,26 @@ def plan_in_place(
 
 
 def _plan_search(
-    plan: Plan, extent: Extent, windows: CodeWindows | None, leaving: LeavingBefore | None, most: int
+    plan: Plan,
+    extent: Extent,
+    windows: CodeWindows | None,
+    leaving: LeavingBefore | None,
+    most: int,
+    parts: Sequence[NDArray[np.int32]],
 ) -> SectionSearch:
-    """Return what searches a section of a table of so many tuples or units; most: the rows that groups may leave."""
+    """Return what searches a section of a table of so many tuples or units.
+
+    Args:
+        plan: The run up to its search.
+        extent: The size of the table.
+        windows: What may share a group, if the method does not keep to limits itself.
+        leaving: Which rows are suppressed before the search.
+        most: How many others may be suppressed.
+        parts: The part of each code, by quasi-identifier, if cuts run through the whole table.
+    """
     encoded, method, models, given, request = plan.encoded, plan.method, plan.models, plan.run, plan.request
+    sectioning = sectioning_of(method)
+    assert sectioning is not None
     halved = in_halves(encoded) if getattr(method, "non_overlapping", False) else None
     run = Run(seed=given.seed, weights=given.weights, rules=given.rules, limits=given.limits, twins=given.twins)
     sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
@@ -219,7 +238,7 @@ def _plan_search(
             move.prepare()
     return SectionSearch(
         method,
-        SECTIONINGS[method.name].of(method, halved or encoded, models, run, extent, windows, leaving),
+        sectioning.of(method, halved or encoded, models, run, extent, windows, leaving, parts),
         whole,
         models,
         run,

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shoal.methods.base import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.registry import DEFAULT
-from shoal.methods.shoaling.search import Shoaling
 from shoal.methods.shoaling.unsteered import UNSTEERED, judge_sections
 from shoal.models import PopulationUniqueness
-from shoal.release.counted_tables.searcher import PopulationCounter, Searcher, UnitSearcher
+from shoal.release.counted_tables.searcher import PopulationCounter, RegionCounter, Searcher, UnitSearcher
 from shoal.release.counted_tables.sections.mondrian import MondrianSections
 from shoal.release.counted_tables.sections.plan import Sectioning
 from shoal.release.counted_tables.sections.shoaling import ShoalingSections
+from shoal.release.counted_tables.sections.single_dimensional import SingleSections
 from shoal.schema import Role, Schema
 
 if TYPE_CHECKING:
     from shoal.release.job import Job
 
-__all__ = ["SECTIONINGS", "is_in_reach"]
+__all__ = ["is_in_reach", "leaves_groups", "sectioning_of"]
 
-SECTIONINGS: dict[str, type[Sectioning]] = {Shoaling.name: ShoalingSections, Mondrian.name: MondrianSections}
+
+def sectioning_of(method: Method) -> type[Sectioning] | None:
+    """Return what cuts a table into sections for a method; None if sections need the rows of others."""
+    kinds: tuple[type[Sectioning], ...] = (ShoalingSections, MondrianSections, SingleSections)
+    return next((each for each in kinds if each.suits(method)), None)
+
+
+def leaves_groups(method: Method, *, is_limited: bool) -> bool:
+    """Say whether a method suppresses rows that cost their group much, and those whose personal k is too large."""
+    if isinstance(method, Mondrian):
+        return method.variant == "strict" and not is_limited and not method.domains
+    return True
 
 
 def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     """Say whether a section can be searched without the rows of the others."""
     method, request, run = job.method, job.request, job.run
-    if method.name not in SECTIONINGS or not SECTIONINGS[method.name].suits(method):
+    sectioning = sectioning_of(method)
+    if sectioning is None:
         return False
     is_limited = any(any(column.limits) for column in schema.qi)
     is_ours = method.name == DEFAULT
@@ -36,6 +49,11 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if not _judges_sections(job, by_person=bool(schema.names(Role.PERSON))):
         return False
+    # Each cut asks for the smallest of all regions.
+    if sectioning is SingleSections:
+        by_size = all(model.size_only for model in job.models) and not schema.names(Role.PERSONAL_K)
+        if is_limited or not by_size or not isinstance(source, RegionCounter):
+            return False
     by_population = job.settings.population is not None
     if by_population and not isinstance(source, PopulationCounter):
         return False

@@ -22,6 +22,7 @@ __all__ = [
     "Found",
     "Judged",
     "PopulationCounter",
+    "RegionCounter",
     "RowSets",
     "Searcher",
     "SetCounts",
@@ -186,6 +187,14 @@ class PopulationCounter(Protocol):
 
     def count_beyond(self, tuples: NDArray[np.int32], rows: NDArray[np.int64]) -> int:
         """Count the rows of the table that are not among some rows, given as distinct tuples of codes."""
+
+
+@runtime_checkable
+class RegionCounter(Protocol):
+    """A searcher that counts the rows of regions, which parts of quasi-identifiers make."""
+
+    def smallest_region(self, parts: Sequence[NDArray[np.int32]]) -> int:
+        """Return the rows of the smallest region with tuples; parts: the part of each code, by quasi-identifier."""
 
 
 @runtime_checkable

@@ -14,7 +14,14 @@ from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts, Upto
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.spark.jobs import polars_of
-from shoal.spark.search.counts import count_beyond, count_codes, count_pairs, count_together, find_largest
+from shoal.spark.search.counts import (
+    count_beyond,
+    count_codes,
+    count_pairs,
+    count_together,
+    find_largest,
+    find_smallest,
+)
 from shoal.spark.search.found import SparkFound
 from shoal.spark.search.people import (
     CodedPeople,
@@ -123,6 +130,12 @@ class SparkSearcher:
         assert self._units is not None
         units, packing, _ = self._units
         return self.run(lambda: count_together(units, packing, places, upto))
+
+    def smallest_region(self, parts: Sequence[NDArray[np.int32]]) -> int:
+        """Return the rows of the smallest region with tuples; parts: the part of each code, by quasi-identifier."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: find_smallest(units, packing, parts))
 
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""

@@ -220,6 +220,18 @@ class DuckSearcher:
             self._engine.session.ask(f"select {beyond} from {own} as own left join known using ({joined})")[0][0]
         )
 
+    def smallest_region(self, parts: Sequence[Codes]) -> int:
+        """Return the rows of the smallest region with tuples; parts: the part of each code, by quasi-identifier."""
+        import polars as pl
+
+        joins = []
+        for a, own in enumerate(parts):
+            self._engine.session.load(f"parts{a}", pl.DataFrame({"code": np.arange(len(own)), "part": own}))
+            joins.append(f"join parts{a} on parts{a}.code = {self._packing.code_in_sql(a)}")
+        keys = ", ".join(f"parts{a}.part" for a in range(len(parts)))
+        regions = f"select sum(n) as n from section {' '.join(joins)} group by {keys}"
+        return int(self._engine.session.ask(f"select min(n) from ({regions})")[0][0])
+
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""
         packing = self._packing

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
-from shoal.encoding.partition import Entries
+from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.encoding.population import Population, covered_rows
 from shoal.encoding.sensitive import Sensitive
 from shoal.errors import InfeasibleError
@@ -84,6 +84,7 @@ class MondrianSections:
         extent: Extent,
         windows: CodeWindows | None,
         leaving: LeavingBefore | None = None,
+        parts: Sequence[NDArray[np.int32]] = (),
     ) -> Self:
         """Plan the cuts of a table."""
         assert isinstance(method, Mondrian)
@@ -207,6 +208,10 @@ class MondrianSections:
         labels = self.method.cut(section, self.k, models, run)
         self.method.check_groups(section, models, labels)
         return labels
+
+    def partition(self, section: Encoded, groups: Entries | NDArray[np.int32]) -> Partition:
+        """Return groups with the cells of their own values."""
+        return tight_partition(section, groups)
 
     def _region(self, window: int) -> Region:
         """Return the region of a window, which is that of the table until it is cut."""

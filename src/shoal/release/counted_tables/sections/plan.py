@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.partition import Entries
+from shoal.encoding.partition import Entries, Partition
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Method, Run
 from shoal.methods.sections import Cut
@@ -55,6 +55,7 @@ class Sectioning(Protocol):
         extent: Extent,
         windows: CodeWindows | None,
         leaving: LeavingBefore | None = None,
+        parts: Sequence[NDArray[np.int32]] = (),
     ) -> Self:
         """Plan the sections of a table.
 
@@ -66,6 +67,7 @@ class Sectioning(Protocol):
             extent: The size of the table.
             windows: What may share a group, if the method does not keep to limits itself.
             leaving: Which rows are suppressed before the search.
+            parts: The part of each code, by quasi-identifier, if cuts run through the whole table.
         """
 
     @property
@@ -150,3 +152,6 @@ class Sectioning(Protocol):
         Raises:
             InfeasibleError: No groups that pass were found.
         """
+
+    def partition(self, section: Encoded, groups: Entries | NDArray[np.int32]) -> Partition:
+        """Return the groups of a section, or of its rows one by one, with the cells that they show."""

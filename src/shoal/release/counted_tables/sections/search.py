@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.ends import EXACT, Movement, release_ends
 from shoal.encoding.limits import apply_limits
-from shoal.encoding.partition import Cells, Entries, Partition, one_by_one, tight_partition
+from shoal.encoding.partition import Cells, Entries, Partition, one_by_one
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Method, Run, check_models, failing_groups
 from shoal.methods.shoaling.nested_ranges import nested_partition
@@ -242,7 +242,7 @@ class SectionSearch:
         """Return the groups of a section with the cells that they show."""
         if self.halved:
             return nested_partition(self._plain(searched), searched, groups)
-        return tight_partition(searched, groups)
+        return self.plan.partition(searched, groups)
 
     def _centers(self, part: Encoded, partition: Partition) -> list[NDArray[np.object_]]:
         """Return what groups show, column after column, if they show their centres."""

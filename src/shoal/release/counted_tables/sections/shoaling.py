@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.partition import Entries
+from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Method, Run
 from shoal.methods.sections import Cut, priced_cuts
@@ -59,6 +59,7 @@ class ShoalingSections:
         extent: Extent,
         windows: CodeWindows | None,
         leaving: LeavingBefore | None = None,
+        parts: Sequence[NDArray[np.int32]] = (),
     ) -> Self:
         """Price the table, and suit the effort to its size."""
         assert isinstance(method, Shoaling)
@@ -115,3 +116,7 @@ class ShoalingSections:
             search = Search(posed, self.plan.effort, run, pool)
             posed, found = self.method.group_section(self.plan, section, models, search, number)
         return Grouping.joined([(found.tuples, found.rows, found.groups)]).condensed(posed).entries(posed)
+
+    def partition(self, section: Encoded, groups: Entries | NDArray[np.int32]) -> Partition:
+        """Return groups with the cells of their own values."""
+        return tight_partition(section, groups)
