@@ -33,6 +33,15 @@ def rare_jobs(n_rows: int, *sizes: int) -> pl.DataFrame:
     return table.with_columns(job=pl.Series(jobs))
 
 
+def of_people(table: pl.DataFrame) -> pl.DataFrame:
+    """Most people have a single row; a few have several with rare jobs."""
+    is_rare = pl.col("job").str.starts_with("rare")
+    few = pl.concat_str(pl.lit("r"), pl.int_range(table.height) % 7)
+    return table.with_columns(
+        who=pl.when(is_rare).then(few).otherwise(pl.concat_str(pl.lit("w"), pl.int_range(table.height) * 9 // 10))
+    )
+
+
 OWN_K = {"k_column": "own k", "drop": None}
 CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "a rare value joins rows of frequent ones": (rare_jobs(500, 1, 2, 3), LIMITED | {"max_width": {"job": "2"}}),
@@ -49,6 +58,20 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "mondrian, rare values share windows": (
         rare_jobs(500, 1, 4, 2, 3),
         LIMITED | CUT | {"max_width": {"job": "2", "height": "60"}},
+    ),
+    # The people of rare values are fewer together than one by one.
+    "people": (of_people(rare_jobs(500, 4, 4, 3, 2, 5)), LIMITED | {"person": "who", "max_width": {"job": "3"}}),
+    "people, own k, several limits": (
+        of_people(rare_jobs(500, 4, 1, 3)),
+        LIMITED | OWN_K | {"k": 3, "person": "who", "max_width": {"job": "2", "height": "40"}},
+    ),
+    "people without room leave": (
+        of_people(rare_jobs(500, 1, 2, 3)),
+        LIMITED | {"person": "who", "max_width": {"job": "1", "height": "60"}, "suppression_limit": "0.04"},
+    ),
+    "mondrian, people": (
+        of_people(rare_jobs(500, 4, 4, 3, 2, 5)),
+        LIMITED | CUT | {"person": "who", "max_width": {"job": "3", "height": "60"}},
     ),
 }
 
@@ -94,3 +117,15 @@ def test_limits_that_cannot_be_kept_are_refused_as_in_memory(
         refusals.append(str(refused.value))
     assert refusals[0] == refusals[1]
     assert not searched
+
+
+def test_people_of_combinations_are_those_of_rows(searched: list[int], tmp_path: Path) -> None:
+    """A refusal tries ends of ranges and other widths, each with the people who have them."""
+    write_csv(of_people(rare_jobs(500, 1, 2)), tmp_path / "source.csv")
+    given = LIMITED | {"person": "who", "ends": "safe", "max_width": {"job": "1", "height": "12"}}
+    refusals = []
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(InfeasibleError, match="The nearest that can be kept: ") as refused:
+            written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine=engine)
+        refusals.append(str(refused.value))
+    assert refusals[0] == refusals[1]

@@ -21,7 +21,7 @@ from shoal.hierarchy.range_label import parse_span
 from shoal.schema import WIDTH, Column, Kind, Limits, Schema
 from shoal.tables.values import Marks
 
-__all__ = ["FIELDS", "Limited", "apply_limits", "compile_limits", "level_of"]
+__all__ = ["FIELDS", "Limited", "apply_limits", "breaches", "compile_limits", "level_of"]
 
 FIELDS = Limits._fields
 DAYS = {"": 1, "d": 1, "w": 7}
@@ -356,3 +356,29 @@ def _lifted(attribute: Attribute, cells: Cells, level: int) -> Cells:
     is_code = nodes < len(attribute.texts)
     form = np.where((form == NODE) & is_code, VALUE, form).astype(np.int8)
     return replace(cells, form=form, low=nodes.astype(np.int32), high=nodes.astype(np.int32))
+
+
+def breaches(
+    encoded: Encoded, limits: Sequence[Limited], tuples: NDArray[Any], groups: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Say of each group whether it breaks a limit.
+
+    Args:
+        encoded: The table.
+        limits: Its limits.
+        tuples: Tuples of the table.
+        groups: The group of each of them; every group from 0 on has a tuple.
+    """
+    n_groups = int(groups.max(initial=-1)) + 1
+    broken = np.zeros(n_groups, dtype=bool)
+    for limit in limits:
+        codes = encoded.tuples[tuples, limit.place]
+        ranks = limit.ranks[codes]
+        low, high = np.full(n_groups, len(limit.ranks)), np.zeros(n_groups, dtype=np.int64)
+        np.minimum.at(low, groups, ranks)
+        np.maximum.at(high, groups, ranks)
+        broken |= high > limit.reach[np.minimum(low, len(limit.ranks) - 1)]
+        if limit.most:
+            pairs = np.unique(groups.astype(np.int64) * len(limit.ranks) + codes)
+            broken |= np.bincount(pairs // len(limit.ranks), minlength=n_groups) > limit.most
+    return broken

@@ -6,7 +6,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from shoal.encoding.limits import Limited
 
 __all__ = [
     "LastMet",
-    "breaches",
     "parts_of",
     "plan_combinations",
     "plan_windows",
@@ -215,6 +214,13 @@ class LastMet:
 # ---- plans
 
 
+class _Set(NamedTuple):
+    """The rows of a value, or some of them, and their size."""
+
+    rows: Rows
+    size: int
+
+
 @dataclass
 class _Plan:
     """Divides rows of a table into windows of at least k rows or people.
@@ -252,10 +258,10 @@ class _Plan:
         """Return windows of parts that keep to the limits, in order; rows that no window has room for are left out."""
         for limit in limits:
             ranks = limit.ranks[self.encoded.tuples[self.encoded.row_tuple[self._rows], limit.place]]
-            if limit.most:
-                parts = [each for rows in parts for each in self._of_values(rows, ranks[rows], limit.most)]
-                continue
             runs = [[rows[own] for own in parts_of(ranks[rows])] for rows in parts]
+            if limit.most:
+                parts = self._of_values(runs, limit.most)
+                continue
             latest = self.holders.latest_starts(runs, self.k)
             parts = [
                 each
@@ -265,9 +271,6 @@ class _Plan:
         if limits and not limits[-1].most:  # runs of ranks are large enough
             return parts
         return [rows for rows, size in zip(parts, self.holders.sizes(parts), strict=True) if size >= self.k]
-
-    def _size(self, rows: Rows) -> int:
-        return self.holders.sizes([rows])[0]
 
     def _of_ranks(
         self, parts: Sequence[Rows], distinct: Sequence[int], reach: Rows, latest: Sequence[int]
@@ -311,45 +314,66 @@ class _Plan:
                 i -= 1
         return found[::-1]
 
-    def _of_values(self, rows: Rows, ranks: Rows, most: int) -> list[Rows]:
+    def _of_values(self, runs: Sequence[Sequence[Rows]], most: int) -> list[Rows]:
         """Return groups of at most `most` values. Values of too few rows go together, the largest with the smallest.
 
         What is still too small borrows rows of a value that can spare them, or joins a group that has room for it.
+
+        Args:
+            runs: For each part of the table, the rows of each value.
+            most: The largest number of values.
         """
-        parts = sorted((rows[part] for part in parts_of(ranks)), key=lambda part: (-self._size(part), part[0]))
-        large = [part for part in parts if self._size(part) >= self.k]
-        small = [part for part in parts if self._size(part) < self.k]
-        found: list[list[Rows]] = []
+        sizes = iter(self.holders.sizes([rows for sets in runs for rows in sets]))
+        sized = [[_Set(rows, size) for rows, size in zip(sets, sizes, strict=False)] for sets in runs]
+        found = [self._joined(sets, most) for sets in sized]
+        joined = [np.concatenate([each.rows for each in window]) for windows, _ in found for window in windows]
+        sizes = iter(self.holders.sizes(joined))
+        parts = []
+        for windows, large in found:
+            lacking = [window for window, size in zip(windows, sizes, strict=False) if size < self.k]
+            hosted = [*windows, *([each] for each in large)]
+            for window in lacking:
+                host = next((own for own in hosted if own is not window and len(own) + len(window) <= most), None)
+                if host is not None:
+                    host += window
+                    hosted = [own for own in hosted if own is not window]
+            parts += [np.concatenate([each.rows for each in window]) for window in hosted]
+        return parts
+
+    def _joined(self, sets: Sequence[_Set], most: int) -> tuple[list[list[_Set]], list[_Set]]:
+        """Join values of too few rows, and let others lend; return what was joined, and values of enough rows."""
+        parts = sorted(sets, key=lambda each: (-each.size, each.rows[0]))
+        large = [each for each in parts if each.size >= self.k]
+        small = [each for each in parts if each.size < self.k]
+        found: list[list[_Set]] = []
         while small:
             window = [small.pop()]
-            while self._lacking(window) > 0 and len(window) < most and small:
-                lender = self._borrow(large, self._lacking(window)) if len(window) + 1 == most else None
+            while (lacking := self._lacking(window)) > 0 and len(window) < most and small:
+                lender = self._borrow(large, lacking) if len(window) + 1 == most else None
                 window.append(small.pop(0) if lender is None else lender)
-            if self._lacking(window) > 0 and len(window) < most:
-                lender = self._borrow(large, self._lacking(window))
+            if (lacking := self._lacking(window)) > 0 and len(window) < most:
+                lender = self._borrow(large, lacking)
                 window += [] if lender is None else [lender]
             found.append(window)
-        windows = [*found, *([part] for part in large)]
-        for window in [window for window in found if self._lacking(window) > 0]:
-            host = next((other for other in windows if other is not window and len(other) + len(window) <= most), None)
-            if host is not None:
-                host += window
-                windows = [other for other in windows if other is not window]
-        return [np.concatenate(window) for window in windows]
+        return found, large
 
-    def _lacking(self, window: list[Rows]) -> int:
-        return self.k - self._size(np.concatenate(window))
+    def _lacking(self, window: Sequence[_Set]) -> int:
+        """Return what a window lacks. Where people are counted elsewhere, those of its values are added up."""
+        if isinstance(self.holders, _People):
+            return self.k - self.holders.sizes([np.concatenate([each.rows for each in window])])[0]
+        return self.k - sum(each.size for each in window)
 
-    def _borrow(self, large: list[Rows], n_rows: int) -> Rows | None:
+    def _borrow(self, large: list[_Set], n_rows: int) -> _Set | None:
         """Take rows from the largest value that can spare them."""
         if not self.lends or not isinstance(self.holders, _Weights):
             return None
         for i, part in enumerate(large):
-            if self._size(part) - n_rows >= self.k:
-                lent, large[i], divided = self.holders.take(part, n_rows)
+            if part.size - n_rows >= self.k:
+                lent, others, divided = self.holders.take(part.rows, n_rows)
+                large[i] = _Set(others, part.size - n_rows)
                 if divided >= 0:
                     self.origins.append(divided)
-                return lent
+                return _Set(lent, n_rows)
         return None
 
 
@@ -360,29 +384,3 @@ def wall_classes(tuples: NDArray[Any], limits: Sequence[Limited]) -> Rows:
         classes = classes * (int(limit.walls.max(initial=0)) + 1) + limit.walls[tuples[:, limit.place]]
         classes = np.unique(classes, return_inverse=True)[1].astype(np.int64)
     return classes
-
-
-def breaches(
-    encoded: Encoded, limits: Sequence[Limited], tuples: NDArray[Any], groups: NDArray[Any]
-) -> NDArray[np.bool_]:
-    """Say of each group whether it breaks a limit.
-
-    Args:
-        encoded: The table.
-        limits: Its limits.
-        tuples: Tuples of the table.
-        groups: The group of each of them; every group from 0 on has a tuple.
-    """
-    n_groups = int(groups.max(initial=-1)) + 1
-    broken = np.zeros(n_groups, dtype=bool)
-    for limit in limits:
-        codes = encoded.tuples[tuples, limit.place]
-        ranks = limit.ranks[codes]
-        low, high = np.full(n_groups, len(limit.ranks)), np.zeros(n_groups, dtype=np.int64)
-        np.minimum.at(low, groups, ranks)
-        np.maximum.at(high, groups, ranks)
-        broken |= high > limit.reach[np.minimum(low, len(limit.ranks) - 1)]
-        if limit.most:
-            pairs = np.unique(groups.astype(np.int64) * len(limit.ranks) + codes)
-            broken |= np.bincount(pairs // len(limit.ranks), minlength=n_groups) > limit.most
-    return broken

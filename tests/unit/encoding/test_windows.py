@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.encoding.encode import encode
-from shoal.encoding.limits import compile_limits
-from shoal.encoding.windows import breaches, plan_combinations, plan_windows
+from shoal.encoding.limits import breaches, compile_limits
+from shoal.encoding.windows import plan_combinations, plan_windows
 from shoal.schema import Kind, Limits, Role, Schema
 from shoal.tables.table import from_frame
 

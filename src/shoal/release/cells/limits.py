@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.ends import EXACT
 from shoal.encoding.grid import DATE_GRIDS
-from shoal.encoding.limits import FIELDS, Limited, apply_limits, compile_limits, level_of
+from shoal.encoding.limits import FIELDS, Limited, apply_limits, breaches, compile_limits, level_of
 from shoal.encoding.partition import Entries, Partition
-from shoal.encoding.windows import breaches, plan_combinations, plan_windows
+from shoal.encoding.windows import plan_combinations, plan_windows
 from shoal.errors import InfeasibleError, InternalError, UsageError, counted, join_problems, setting
 from shoal.hierarchy.base import Rule
 from shoal.methods import sections
@@ -23,6 +23,7 @@ from shoal.methods.base import Method, Run, failing_groups, group_in_windows
 from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.registry import DEFAULT
+from shoal.methods.shoaling.limits.together import by_combinations, count_limited
 from shoal.models import Basis, PrivacyModel
 from shoal.schema import WIDTH, Column, Kind, Role, Schema
 
@@ -230,8 +231,8 @@ def group_within(
         return method.partition(encoded, models, run)
     _check_method(method, models)
     if method.name == DEFAULT:
-        if _by_combinations(encoded, limits):
-            bounds = replace(bounds, encoded=encoded.counted_together([limit.place for limit in limits])[0])
+        if by_combinations(encoded, limits):
+            bounds = replace(bounds, encoded=count_limited(encoded, limits)[0])
         partition = _searched(method, encoded, models, run, bounds)
     elif isinstance(method, FullDomain):
         return _at_levels(method, encoded, limits).partition(encoded, models, run)
@@ -249,17 +250,12 @@ def group_within(
     return apply_limits(encoded, partition, limits)
 
 
-def _by_combinations(encoded: Encoded, limits: Sequence[Limited]) -> bool:
-    """Say whether a plan of sets looks at combinations of values, as it does in tables of several sections."""
-    return encoded.people is None and any(limit.most for limit in limits) and sections.has_several(encoded)
-
-
 def _windows(method: Method, encoded: Encoded, limits: Sequence[Limited], bounds: Bounds) -> NDArray[np.int32]:
     """Return windows for a method that does not keep to limits itself; those that need no single rows come first."""
-    if isinstance(method, Mondrian) and method.variant == "strict" and _by_combinations(encoded, limits):
-        counted, combination = encoded.counted_together([limit.place for limit in limits])
+    if isinstance(method, Mondrian) and method.variant == "strict" and by_combinations(encoded, limits):
+        counted, combination = count_limited(encoded, limits)
         if (labels := plan_combinations(counted, limits, bounds.k)) is not None:
-            return np.asarray(labels[combination[encoded.row_tuple]])
+            return np.asarray(labels[combination])
     bounds.check(limits)
     return plan_windows(encoded, limits, bounds.k)
 

@@ -169,8 +169,6 @@ def plan_in_place(
         raise error.without_rows() from None
     encoded, limits = plan.encoded, plan.run.limits
     counts.check_population(encoded)
-    if people is not None and any(limit.most for limit in limits):  # a plan of sets asks about people again and again
-        return None
     k = max(model.minimum_size for model in plan.models)
     found = counts.of(encoded)
     # The same sections as in memory. Sections of units are asked whether they fail; those of tuples must have k rows.

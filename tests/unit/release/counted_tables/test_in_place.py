@@ -297,7 +297,7 @@ MORE: dict[str, dict[str, Any]] = {
     "limit of a set": {"max_width": {"age": "4"}},
     "limits beside people": {
         "person": "who",
-        "max_width": {"Age": "20"},
+        "max_width": {"Age": "20", "age": "4"},
         "drop": ["z other", "number", "name", "own k"],
     },
     "mondrian": {**CUT, "hierarchies": {"Age": AGES}, "k": 8},
@@ -361,11 +361,6 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
         "qi": ["Age", QI[2]],
         "drop": [*GIVEN["drop"], "age"],
         "models": [shoal.LDiversity("disease", l=2)],
-    },
-    "limit of a set beside people": {
-        "person": "who",
-        "max_width": {"age": "4"},
-        "drop": ["z other", "number", "name", "own k"],
     },
     "all groups beside mondrian": {**CUT, "models": [shoal.AverageRisk(0.1)]},
     "estimate of uniques": {"k": 1, "models": [shoal.PopulationUniqueness(0.01, population=2000)]},

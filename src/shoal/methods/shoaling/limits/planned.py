@@ -14,8 +14,8 @@ from shoal.encoding.limits import Limited
 from shoal.encoding.windows import plan_windows
 from shoal.methods.base import Run, group_in_windows
 from shoal.methods.mondrian import Mondrian
-from shoal.methods.sections import has_several
 from shoal.methods.shoaling.grouping import Grouping
+from shoal.methods.shoaling.limits.together import by_combinations, count_limited
 from shoal.methods.shoaling.problem import Problem
 from shoal.methods.suppression import spread
 from shoal.models import Basis, PrivacyModel
@@ -24,15 +24,12 @@ __all__ = ["have_room", "in_windows"]
 
 
 def have_room(encoded: Encoded, stays: NDArray[np.bool_], limits: Sequence[Limited], k: int) -> NDArray[np.bool_]:
-    """Say of each row whether a plan of windows has room for it; stays: which rows it is for.
-
-    In a table of several sections, rows leave a plan only together with all that have the same limited values.
-    """
+    """Say of each row whether a plan of windows has room for it; stays: which rows it is for."""
     part = encoded if stays.all() else encoded.part(stays)
-    if encoded.people is not None or not has_several(encoded):
+    if not by_combinations(encoded, limits):
         return spread(plan_windows(part, limits, k), stays) >= 0
-    counted, combination = part.counted_together([limit.place for limit in limits])
-    return spread(plan_windows(counted, limits, k)[combination[part.row_tuple]], stays) >= 0
+    counted, combination = count_limited(part, limits)
+    return spread(plan_windows(counted, limits, k)[combination], stays) >= 0
 
 
 def in_windows(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping | None:

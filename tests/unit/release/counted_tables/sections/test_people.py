@@ -10,8 +10,12 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.encoding.attributes import Attribute, Encoded, PeopleCounts
+from shoal.encoding.limits import Limited
+from shoal.methods.shoaling.limits.together import count_limited
 from shoal.release.counted_tables.searcher import RowSets, SetCounts
 from shoal.release.counted_tables.sections.people import CountedPeople, latest_met
+from shoal.schema import Kind
 
 
 class Source:
@@ -66,3 +70,21 @@ def test_latest_start_leaves_enough_people(people: list[set[int]], k: int, data:
         assert list(zip(sizes.tolist(), latest.tolist(), strict=True)) == expected
         assert counts.in_sets(run, number)[0].tolist() == sizes.tolist()
     assert source.asked == 2
+    rows = [(code, person) for code in range(n) for person in sorted(people[code]) * (1 + code % 2)]
+    sizes, latest = known_people(rows, n).in_sets(run, number, k)
+    assert list(zip(sizes.tolist(), latest.tolist(), strict=True)) == expected
+    assert known_people(rows, n).in_sets(run, number)[0].tolist() == sizes.tolist()
+
+
+def known_people(rows: list[tuple[int, int]], n_codes: int) -> PeopleCounts:
+    """Return the people of rows in memory, each with its code and its person."""
+    attribute = Attribute("a", Kind.CATEGORICAL, tuple(map(str, range(n_codes))), np.empty(0), -1)
+    codes, people = (np.array(column, dtype=np.int32) for column in zip(*rows, strict=True))
+    every = np.arange(n_codes, dtype=np.int32)
+    counts, order = np.bincount(codes).astype(np.int64), np.arange(len(codes))
+    table = Encoded((attribute,), every[:, None], counts, codes, order, people=people)
+    limit = Limited(0, every.astype(np.int64), every.astype(np.int64), np.zeros(n_codes, dtype=np.int64), most=1)
+    counted, combination = count_limited(table, [limit])
+    assert combination.tolist() == codes.tolist()
+    assert counted.counted_people is not None
+    return counted.counted_people
