@@ -210,6 +210,9 @@ def _plan_search(
     if extent.by_person:  # later, nobody may be there to count people
         for move in moves:
             move.prepare()
+    most = given.most_suppressed(encoded.n_rows) - (leaving.rows if leaving else 0)
+    if getattr(method, "by_variance", False):  # no further row leaves
+        most = 0
     return SectionSearch(
         method,
         SECTIONINGS[method.name].of(method, halved or encoded, models, run, extent, windows),
@@ -221,7 +224,7 @@ def _plan_search(
         request.k,
         moves,
         by_person=extent.by_person,
-        most=given.most_suppressed(encoded.n_rows) - (leaving.rows if leaving else 0),
+        most=most,
         leaving=leaving,
         center=request.center if request.has_centers else "",
         spread=request.spread,
