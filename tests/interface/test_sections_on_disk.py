@@ -69,6 +69,7 @@ def wide_table(n_rows: int) -> pl.DataFrame:
     return pl.DataFrame(columns | {"disease": [f"d{draw.randrange(5)}" for _ in range(n_rows)]})
 
 
+LEAST_SQUARES = {"objective": "variance"}
 DISEASES = sorted(set(odd_table(1, 900)["disease"]))
 MIXED: dict[str, Any] = {
     "k": 3,
@@ -131,6 +132,22 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
             "k_column": "own k",
             "drop": ["name", "who"],
             "models": [shoal.LDiversity("disease", l=3)],
+        },
+    ),
+    "least squares": (
+        mixed_table(700),
+        MIXED | {"options": LEAST_SQUARES, "cells": "center", "hierarchies": {"zip": ZIPS}, "weights": {"height": 3}},
+    ),
+    "least squares beside a model, a personal k, a ban and a limit": (
+        odd_table(1, 900),
+        GIVEN
+        | {
+            "options": LEAST_SQUARES,
+            "k_column": "own k",
+            "drop": ["name", "who"],
+            "models": [shoal.LDiversity("disease", l=3)],
+            "max_width": {"Age": "20"},
+            "rules": [{"column": "Age", "inflection": [10, 11], "ban": True}],
         },
     ),
     "keys beyond 64 bits": (

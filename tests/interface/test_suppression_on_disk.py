@@ -20,7 +20,7 @@ from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.counted_tables.duck.suppression import DuckHeld
 from shoal.release.counted_tables.sections.suppression import SectionSuppression
 from shoal.tables.formats.writers import write_csv
-from tests.interface.test_sections_on_disk import LARGEST, written
+from tests.interface.test_sections_on_disk import LARGEST, LEAST_SQUARES, written
 
 QI = ["age", "pay", "job"]
 
@@ -82,6 +82,10 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "personal k above the rows, closeness": (
         with_ks_and_people(table_with_outliers(), greedy=3),
         GIVEN | {"k_column": "own", "drop": ["who"], "models": [shoal.TCloseness("disease", t=0.45)]},
+    ),
+    "least squares, personal k above the rows": (
+        with_ks_and_people(table_with_outliers(), greedy=3),
+        GIVEN | {"k": 9, "k_column": "own", "drop": ["who"], "options": LEAST_SQUARES, "cells": "center"},
     ),
     "all that may leave ask for too much": (
         with_ks_and_people(table_with_outliers(), greedy=12),

@@ -21,7 +21,7 @@ from shoal.release.job import Job
 from shoal.release.make import make_run
 from shoal.settings.keywords import settings_from
 from shoal.tables.formats.writers import write_csv
-from tests.interface.test_sections_on_disk import ZIPS, mixed_table
+from tests.interface.test_sections_on_disk import LEAST_SQUARES, ZIPS, mixed_table
 
 LARGEST, N_ROWS = 60, 220
 POPULATION = pl.concat([mixed_table(N_ROWS), mixed_table(500)])
@@ -36,6 +36,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"method": "mondrian", "effort": None},
         {"method": "mondrian", "effort": None, "options": {"variant": "single-dimensional"}},
         {"options": {"non_overlapping": True}},
+        {"options": LEAST_SQUARES},
     ],
     "models": [
         {},

@@ -17,6 +17,7 @@ from shoal.spark.search.cutting import Cuts
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import QI, SETTINGS, odd_table
 from tests.interface.test_people_on_disk import with_odd_ids
+from tests.interface.test_sections_on_disk import LEAST_SQUARES
 from tests.interface.test_suppression_on_disk import CASES as LEAVING
 from tests.interface.test_suppression_on_disk import GIVEN as WITH_OUTLIERS
 from tests.interface.test_suppression_on_disk import table_with_outliers, with_ks_and_people
@@ -79,6 +80,13 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "models": [shoal.LDiversity("disease", l=10)],
         "k_column": "own k",
         "drop": ["name", "who"],
+    },
+    "least squares, centres, a ban, beside a model": {
+        "options": LEAST_SQUARES,
+        "cells": "center",
+        "rules": [{"column": "Age", "inflection": [10, 11], "ban": True}],
+        "models": [shoal.LDiversity("disease", l=2)],
+        "suppression_limit": 0.05,
     },
     "limits, derived weights, own k, a target, outliers, and another layout": {
         **LAID_OUT,

@@ -32,7 +32,6 @@ __all__ = [
     "Tree",
     "TupleSection",
     "cut_by",
-    "cut_sections",
     "has_several",
     "priced_cuts",
 ]
@@ -189,11 +188,6 @@ class Tree(Generic[AnySection]):
             with suppress(InfeasibleError):
                 return [*left.work(task, number), *right.work(task, number + left.n_leaves)]
         return [task(self.section, number)]
-
-
-def cut_sections(section: AnySection, prices: PriceList, largest: int) -> Tree[AnySection]:
-    """Cut a section where prices say until no part has more than `largest` tuples, or nothing can be cut."""
-    return cut_by(section, lambda histograms: priced_cuts(histograms, prices, largest), largest)
 
 
 def cut_by(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import Entries
 
-__all__ = ["Axis", "Coordinates", "axes_of", "coordinates_of", "sum_of_squares"]
+__all__ = ["Axis", "Coordinates", "Grid", "axes_of", "coordinates_of", "sum_of_squares"]
 
 Floats = NDArray[np.float64]
 
@@ -93,32 +93,77 @@ class Coordinates:
         return Coordinates(self.places[tuples], self.values[tuples], self.units)
 
 
+@dataclass(frozen=True)
+class Grid:
+    """The points of a table by their codes. A section of it has the grid of the whole table.
+
+    Attributes:
+        places: For each quasi-identifier, the coordinate of each code; None if it has no numbers, or one of them only.
+        values: For each quasi-identifier, the indicator of each code.
+        units: For each quasi-identifier, half the squared distance of two codes with different indicators, or 0.
+    """
+
+    places: tuple[Floats | None, ...]
+    values: tuple[NDArray[np.int32], ...]
+    units: tuple[float, ...]
+
+    @classmethod
+    def of(
+        cls,
+        attributes: Sequence[Attribute],
+        histograms: Sequence[NDArray[Any]],
+        weights: Mapping[str, Any] | None = None,
+    ) -> Grid:
+        """Lay out a table.
+
+        Args:
+            attributes: The quasi-identifiers.
+            histograms: The number of rows of each code of each of them.
+            weights: Of the quasi-identifiers: what their squared distances count; 1 by default.
+        """
+        shares = [float((weights or {}).get(attribute.name, 1)) for attribute in attributes]
+        axes = axes_of(attributes, histograms)
+        scaled = [
+            np.sqrt(share) * axis.places for share, axis in zip(shares, axes, strict=True) if axis.places is not None
+        ]
+        units = [share * axis.unit for share, axis in zip(shares, axes, strict=True)]
+        widest = sum(float(np.ptp(places)) ** 2 for places in scaled) + 2 * sum(units)
+        bits = min(FINEST, int((EXACT - math.ceil(math.log2(max(widest, 1.0)))) // 2))
+        return cls(
+            tuple(
+                np.rint(math.sqrt(share) * axis.places * 2.0**bits)
+                if axis.places is not None and axis.places.any() and share > 0
+                else None
+                for share, axis in zip(shares, axes, strict=True)
+            ),
+            tuple(axis.values for axis in axes),
+            tuple(float(np.rint(unit * 4.0**bits)) if unit > 0 else 0.0 for unit in units),
+        )
+
+    def points(self, tuples: NDArray[np.int32]) -> Coordinates:
+        """Return tuples of codes as points."""
+        columns = [own[tuples[:, a]] for a, own in enumerate(self.places) if own is not None]
+        categories = [a for a, unit in enumerate(self.units) if unit > 0]
+        indicators, first = [], 0
+        for a in categories:
+            indicators.append(self.values[a][tuples[:, a]] + first)
+            first += int(self.values[a].max()) + 1
+        none = np.zeros((len(tuples), 0))
+        return Coordinates(
+            places=np.ascontiguousarray(np.column_stack([none, *columns])),
+            values=np.ascontiguousarray(np.column_stack([none, *indicators]).astype(np.int32)),
+            units=np.array([self.units[a] for a in categories], dtype=np.float64),
+        )
+
+
 def coordinates_of(encoded: Encoded, weights: Mapping[str, Any] | None = None) -> Coordinates:
     """Return the tuples of a table as points.
 
     Args:
-        encoded: The table, or a part of it.
+        encoded: The table.
         weights: Of the quasi-identifiers: what their squared distances count; 1 by default.
     """
-    shares = [float((weights or {}).get(attribute.name, 1)) for attribute in encoded.attributes]
-    axes = axes_of(encoded.attributes, encoded.histograms)
-    scaled = [np.sqrt(share) * axis.places for share, axis in zip(shares, axes, strict=True) if axis.places is not None]
-    units = [share * axis.unit for share, axis in zip(shares, axes, strict=True)]
-    widest = sum(float(np.ptp(places)) ** 2 for places in scaled) + 2 * sum(units)
-    bits = min(FINEST, int((EXACT - math.ceil(math.log2(max(widest, 1.0)))) // 2))
-    numbers = [a for a, axis in enumerate(axes) if axis.places is not None and axis.places.any() and shares[a] > 0]
-    categories = [a for a, unit in enumerate(units) if unit > 0]
-    columns = [np.rint(math.sqrt(shares[a]) * axes[a].places * 2.0**bits)[encoded.tuples[:, a]] for a in numbers]  # type: ignore[operator]
-    indicators, first = [], 0
-    for a in categories:
-        indicators.append(axes[a].values[encoded.tuples[:, a]] + first)
-        first += int(axes[a].values.max()) + 1
-    n = len(encoded.tuples)
-    return Coordinates(
-        places=np.ascontiguousarray(np.column_stack([np.zeros((n, 0)), *columns])),
-        values=np.ascontiguousarray(np.column_stack([np.zeros((n, 0), dtype=np.int32), *indicators]).astype(np.int32)),
-        units=np.array([np.rint(units[a] * 4.0**bits) for a in categories], dtype=np.float64),
-    )
+    return Grid.of(encoded.attributes, encoded.histograms, weights).points(encoded.tuples)
 
 
 def sum_of_squares(

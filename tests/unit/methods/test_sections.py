@@ -16,8 +16,8 @@ import shoal
 from shoal.errors import InfeasibleError
 from shoal.methods import Run, Shoaling, sections
 from shoal.methods.base import failing_groups
-from shoal.methods.sections import Tree, TupleSection, cut_sections
-from shoal.methods.shoaling.problem import Problem, in_sections, prepare
+from shoal.methods.sections import Tree, TupleSection, cut_by, priced_cuts
+from shoal.methods.shoaling.problem import Problem, prepare
 from shoal.models import KAnonymity, PrivacyModel
 from tests.losses import total_loss
 from tests.naive import blocks as naive
@@ -41,6 +41,11 @@ def leaves(tree: Tree[TupleSection]) -> list[list[int]]:
     return [tree.section.tuples.tolist()] if tree.sides is None else leaves(tree.sides[0]) + leaves(tree.sides[1])
 
 
+def priced(section: TupleSection, posed: Problem, largest: int) -> list[list[int]]:
+    """Return the sections of a table, cut where prices say."""
+    return leaves(cut_by(section, lambda histograms: priced_cuts(histograms, posed.prices, largest), largest))
+
+
 @pytest.mark.parametrize("largest", [8, 16])
 @pytest.mark.parametrize("number", range(12))
 def test_sections_are_those_of_the_plain_twin(number: int, largest: int) -> None:
@@ -50,14 +55,14 @@ def test_sections_are_those_of_the_plain_twin(number: int, largest: int) -> None
     block = replace(twin(posed), rows=[1] * tuples)
     factors = [1.0] * posed.codes.shape[1]
     expected = naive.cut_blocks(block, [1] * tuples, factors, largest, largest // sections.SMALLEST_SHARE)
-    found = leaves(cut_sections(whole_of(posed), posed.prices, largest))
+    found = priced(whole_of(posed), posed, largest)
     assert found == expected
     assert len(found) > 2
 
 
 def test_no_section_is_smaller_than_a_share_of_the_largest(seed: int) -> None:
     posed = prepare(table(seed, 2000), 3)
-    sizes = [len(leaf) for leaf in leaves(cut_sections(whole_of(posed), posed.prices, 80))]
+    sizes = [len(leaf) for leaf in priced(whole_of(posed), posed, 80)]
     assert min(sizes) >= 10
     assert max(sizes) <= 80
 
@@ -66,7 +71,7 @@ def test_tuples_that_no_column_tells_apart_stay_together() -> None:
     """With a class each, equal codes are several tuples that no cut separates."""
     posed = problem(0)
     alike = TupleSection(posed.codes[[3] * 40], np.diff(posed.prices.offsets).tolist(), np.arange(40))
-    assert leaves(cut_sections(alike, posed.prices, 8)) == [list(range(40))]
+    assert priced(alike, posed, 8) == [list(range(40))]
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -84,7 +89,8 @@ def test_sections_lose_little(seed: int, monkeypatch: pytest.MonkeyPatch) -> Non
     encoded, models = distinct_rows(seed, 1200), (KAnonymity(3),)
     one = total_loss(encoded, Shoaling("fast").partition(encoded, models, Run()))
     monkeypatch.setattr(sections, "LARGEST_SECTION", 400)
-    assert len(leaves(in_sections(prepare(encoded, 3)))) > 3
+    posed = prepare(encoded, 3)
+    assert len(priced(whole_of(posed), posed, 400)) > 3
     assert total_loss(encoded, Shoaling("fast").partition(encoded, models, Run())) < 1.05 * one
 
 

@@ -17,6 +17,7 @@ from shoal.kernels.shoaling.prices import RECODINGS
 from shoal.methods.base import Run
 from shoal.methods.shoaling.limits.bans import banned_pairs, check_bans, side_of
 from shoal.metrics.association import Twin
+from shoal.metrics.variance import Grid
 from shoal.rules import CompiledRules, Pair, compile_rules
 
 __all__ = ["FULL_PRICE", "Column", "Prices", "Pricing", "Recoding", "price_table"]
@@ -71,14 +72,18 @@ class Pricing:
     Attributes:
         prices: For the kernels; the columns whose random pairs cost most come first.
         columns: The columns of the search: the attributes and the rules.
+        of_attributes: For each attribute, the place of its own column among these.
         bans: The side of each code in each pair of sides that no group may mix.
         breach: The least price of a group that breaks a ban or a limit; 0 if there are none.
+        grid: The tuples as points, if the search lowers the sum of squares inside groups in place of prices.
     """
 
     prices: Prices
     columns: tuple[Column, ...]
+    of_attributes: tuple[int, ...]
     bans: tuple[Column, ...]
     breach: int = 0
+    grid: Grid | None = None
 
     def codes(self, tuples: Ints) -> Ints:
         """Return the codes that tuples have in the search."""
@@ -156,7 +161,8 @@ def price_table(
         units=np.array([priced[c].unit for c in order], dtype=np.int32),
     )
     breach = 2 * full_price if bans or run.limits else 0
-    return Pricing(prices, tuple(columns[c] for c in order), tuple(banned), breach)
+    own = tuple(order.index(a) for a in range(len(attributes)))
+    return Pricing(prices, tuple(columns[c] for c in order), own, tuple(banned), breach)
 
 
 def _unit(rules: CompiledRules, pair: Pair, price: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,11 +14,11 @@ from shoal.encoding.limits import Limited
 from shoal.encoding.windows import wall_classes
 from shoal.methods import sections
 from shoal.methods.base import Run
-from shoal.methods.sections import Tree, TupleSection, cut_sections
+from shoal.methods.sections import Cut, Tree, TupleSection, cut_by, priced_cuts
 from shoal.methods.shoaling.crowd import NOBODY, Crowd
 from shoal.methods.shoaling.model_terms import Requirement, find_requirement
 from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table
-from shoal.methods.shoaling.space import Space
+from shoal.methods.shoaling.space import Space, squared_cuts
 from shoal.models import Distributions, PrivacyModel
 
 if TYPE_CHECKING:
@@ -168,6 +169,12 @@ class SectionPlan:
     k: int
     n_sections: int
 
+    def cuts(self, histograms: Sequence[NDArray[np.int64]], largest: int) -> Iterator[Cut]:
+        """Yield the cuts of a section to try; histograms: the tuples of each code, in the columns of the pricing."""
+        if self.pricing.grid is None:
+            return priced_cuts(histograms, self.pricing.prices, largest)
+        return squared_cuts(histograms, self.pricing, self.pricing.grid, largest)
+
 
 def suited(effort: Effort, prices: Prices, extent: Extent) -> Effort:
     """Return the effort adapted to a table that is large, has hierarchies or has several rows a person."""
@@ -190,10 +197,11 @@ def suited(effort: Effort, prices: Prices, extent: Extent) -> Effort:
     return effort
 
 
-def in_sections(problem: Problem) -> Tree[TupleSection]:
+def in_sections(problem: Problem, plan: SectionPlan) -> Tree[TupleSection]:
     """Cut the tuples of a large table into sections."""
+    largest = sections.LARGEST_SECTION
     whole = TupleSection(problem.codes, np.diff(problem.prices.offsets).tolist(), np.arange(len(problem.codes)))
-    return cut_sections(whole, problem.prices, sections.LARGEST_SECTION)
+    return cut_by(whole, lambda histograms: plan.cuts(histograms, largest), largest)
 
 
 def prepare(
@@ -205,7 +213,6 @@ def prepare(
     alpha: float = 0.5,
     pricing: Pricing | None = None,
     distributions: Distributions | None = None,
-    by_variance: bool = False,
 ) -> Problem:
     """Pose the problem of grouping the rows of a table.
 
@@ -217,7 +224,6 @@ def prepare(
         alpha: Balance of loss and rules; see `price_table`.
         pricing: The prices of the whole table, if `encoded` is a block of it; by default those of `encoded`.
         distributions: What models know of the whole table, if `encoded` is a block of it.
-        by_variance: Whether to lower the sum of squares inside groups, in place of their prices.
 
     Raises:
         InfeasibleError: A ban leaves too few rows for a group.
@@ -246,7 +252,7 @@ def prepare(
         limits=run.limits,
         walls=wall_classes(tuples, run.limits),
         crowd=Crowd.of(encoded, pricing) if requirement.covers else NOBODY,
-        space=Space.of(encoded, of_codes, run.weights) if by_variance else None,
+        space=None if pricing.grid is None else Space(of_codes, pricing.grid.points(encoded.tuples)),
         breach=pricing.breach,
         is_section=distributions is not None,
     )

@@ -26,10 +26,11 @@ from shoal.methods.shoaling.limits.planned import have_room, in_windows
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.pricing import Pricing, price_table
 from shoal.methods.shoaling.problem import Problem, SectionPlan, in_sections, prepare, suited
-from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, Search
+from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, Effort, Search
 from shoal.methods.shoaling.unsteered import Excess, Found, check_sample, judge_sections, search_under, steering
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.methods.suppression.leaving import SectionRows, leave_sections
+from shoal.metrics.variance import Grid
 from shoal.models import Distributions, PrivacyModel
 
 __all__ = ["Shoaling"]
@@ -88,6 +89,17 @@ class Shoaling:
     def by_variance(self) -> bool:
         """Whether the search lowers the sum of squares inside groups."""
         return self.objective == "variance"
+
+    @property
+    def first_effort(self) -> Effort:
+        """How long to search, before this is suited to a table."""
+        return (EFFORTS_BY_VARIANCE if self.by_variance else EFFORTS)[self.effort]
+
+    def price(self, encoded: Encoded, k: int, run: Run) -> Pricing:
+        """Price a table, or lay it out as points if the search lowers the sum of squares inside groups."""
+        attributes, histograms = encoded.attributes, encoded.histograms
+        grid = Grid.of(attributes, histograms, run.weights) if self.by_variance else None
+        return replace(price_table(attributes, histograms, k, run, alpha=self.alpha), grid=grid)
 
     def check_table(self, encoded: Encoded) -> None:
         """Refuse ranges that do not overlap for a table with a population: their labels are not those of its values."""
@@ -170,10 +182,6 @@ class Shoaling:
         excess: Excess | None = None,
     ) -> Found:
         """Return groups that pass the models, and not too many as far as possible; a large table in sections."""
-        if self.by_variance:
-            pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=self.alpha)
-            problem = prepare(encoded, k, models, run, pricing=pricing, by_variance=True)
-            return problem, self._search_by_variance(encoded, problem, models, run)
         with self._posed(encoded, k, models, run) as (search, pricing):
             if _is_section(search.problem):
                 return search.problem, self._improve(encoded, models, search, excess)
@@ -181,7 +189,7 @@ class Shoaling:
 
     def _search_sections(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Found | None:
         """Return groups under models of all groups; None if the table is one section, or must be judged as a whole."""
-        if self.by_variance or not judge_sections(models, k):
+        if not judge_sections(models, k):
             return None
         with self._posed(encoded, k, models, run) as (search, pricing):
             if _is_section(search.problem):
@@ -193,9 +201,9 @@ class Shoaling:
         self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run
     ) -> Iterator[tuple[Search, Pricing]]:
         """Pose the problem of a table, with threads for its search; yield its prices as well."""
-        pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=self.alpha)
+        pricing = self.price(encoded, k, run)
         problem = prepare(encoded, k, steering(models), run, pricing=pricing)
-        effort = suited(EFFORTS[self.effort], problem.prices, problem.extent)
+        effort = suited(self.first_effort, problem.prices, problem.extent)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             yield Search(problem, effort, run, pool), pricing
 
@@ -212,8 +220,7 @@ class Shoaling:
 
         Prices and sections are those of all rows. Those that do not stay are left out of the search.
         """
-        is_needed = most > 0 or not (stays.all() or self.by_variance)
-        if not is_needed or not judge_sections(models, k):
+        if (most <= 0 and stays.all()) or not judge_sections(models, k):
             return None
         with self._posed(encoded, k, models, run) as (search, pricing):
             problem = search.problem
@@ -279,8 +286,9 @@ class Shoaling:
                 return True
             return False
 
-        tree = in_sections(problem).whole_where(fails)
-        return tree, SectionPlan(pricing, Distributions.of(encoded), search.effort, problem.k, tree.n_leaves)
+        plan = SectionPlan(pricing, Distributions.of(encoded), search.effort, problem.k, 1)
+        tree = in_sections(problem, plan).whole_where(fails)
+        return tree, replace(plan, n_sections=tree.n_leaves)
 
     def group_section(
         self,
@@ -318,6 +326,8 @@ class Shoaling:
         self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search, excess: Excess | None
     ) -> Grouping:
         """Return the groups of a table, or of a section of it."""
+        if search.problem.space is not None:
+            return self._gather(encoded, models, search)
         problem, run = search.problem, search.run
         start = grouping = self._start(encoded, models, search)
         if excess is not None:
@@ -331,26 +341,21 @@ class Shoaling:
         planned = in_windows(encoded, problem, models, run)
         return repair(encoded, problem, models, grouping, planned) or start
 
-    def _search_by_variance(
-        self, encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run
-    ) -> Grouping:
-        """Return groups that pass the models, with a low sum of squares."""
+    def _gather(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
+        """Return groups with a low sum of squares."""
+        problem, run = search.problem, search.run
         planned = in_windows(encoded, problem, models, run)
-        with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
-            effort = suited(EFFORTS_BY_VARIANCE[self.effort], problem.prices, problem.extent)
-            search = Search(problem, effort, run, pool)
-            if problem.free:
-                starts = [search.scatter(), cut(encoded, problem, models, run)]
-            elif run.limits:
-                starts = [search.grow(Grouping.of_tuples(problem)), *([] if planned is None else [planned])]
-            else:
-                starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]
-                starts += [search.mix()] if len(problem.requirement.facts) else []
-            passing = [start if problem.free else repair(encoded, problem, models, start, planned) for start in starts]
-            if not any(passing):
-                raise InfeasibleError(no_groups(models))
-            start = min((each for each in passing if each), key=lambda each: each.cost(problem))
-            grouping = search.gather(start)
+        starts = [search.scatter() if problem.free else search.grow(Grouping.of_tuples(problem))]
+        if not run.limits:
+            starts.append(cut(encoded, problem, models, run))
+            starts += [search.mix()] if len(problem.requirement.facts) else []
+        elif planned is not None:
+            starts.append(planned)
+        passing = [start if problem.free else repair(encoded, problem, models, start, planned) for start in starts]
+        if not any(passing):
+            raise InfeasibleError(no_groups(models))
+        start = min((each for each in passing if each), key=lambda each: each.cost(problem))
+        grouping = search.gather(start)
         return grouping if problem.free else repair(encoded, problem, models, grouping, planned) or start
 
     def _start(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.attributes import Encoded
 from shoal.methods.counter_random import draws, mix
-from shoal.metrics.variance import Coordinates, coordinates_of
+from shoal.methods.sections import Cut
+from shoal.methods.shoaling.pricing import Pricing
+from shoal.metrics.variance import Coordinates, Grid
 
-__all__ = ["Points", "Space"]
+__all__ = ["Points", "Space", "squared_cuts"]
 
 SAMPLE = 4096  # items that decide on a cut
 LEAST_SHARE = 0.3  # a cut counts between this share and all of what it separates, at random
 COARSE = 2**16  # whole distances are this much coarser, so that a distance times a number of rows fits 64 bits
+
+SMALLEST_SIDE = 4  # no side of a cut between sections is smaller than this fraction of the largest section
 
 Ints = NDArray[np.int32]
 
@@ -49,11 +52,6 @@ class Space:
 
     of_codes: Ints
     points: Coordinates
-
-    @classmethod
-    def of(cls, encoded: Encoded, of_codes: Ints, weights: Mapping[str, Any]) -> Space:
-        """Return the space of a table; of_codes: the tuple of codes of each tuple of the search."""
-        return cls(of_codes, coordinates_of(encoded, weights))
 
     def distances(self, one: int) -> NDArray[np.int64]:
         """Return the squared distance of each tuple from one, in coarse steps."""
@@ -154,3 +152,75 @@ def _best_cut(places: NDArray[np.float64], least: int) -> tuple[float, float]:
     gains[(places[1:] == places[:-1]) | (below < least) | (n - below < least)] = 0.0
     at = int(np.argmax(gains)) if n > 1 else 0
     return (float(gains[at]), float(places[at + 1])) if n > 1 else (0.0, 0.0)
+
+
+def squared_cuts(histograms: Sequence[NDArray[np.int64]], pricing: Pricing, grid: Grid, largest: int) -> Iterator[Cut]:
+    """Yield the cut that takes most of the sum of squares of a section, compared with how even its sides are.
+
+    So what is rare or far from all else leaves first: its groups would lose most if later cuts scattered it.
+
+    Args:
+        histograms: The number of tuples of each code, in the columns of the pricing.
+        pricing: How codes of attributes become those of these columns.
+        grid: The points of the whole table.
+        largest: The most tuples of a section that is not cut.
+    """
+    least, best, found = max(1, largest // SMALLEST_SIDE), 0.0, None
+    for a, column in enumerate(pricing.of_attributes):
+        ranks = pricing.columns[column].codes
+        gain, left = _part(grid.places[a], grid.values[a], grid.units[a], histograms[column][ranks], least)
+        if gain > best:
+            goes_right = np.ones(len(ranks), dtype=np.int32)
+            goes_right[ranks[left]] = 0
+            best, found = gain, Cut(column, goes_right)
+    if found is not None:
+        yield found
+
+
+def _part(
+    places: NDArray[np.float64] | None, values: Ints, unit: float, counts: NDArray[np.int64], least: int
+) -> tuple[float, NDArray[np.int64]]:
+    """Return what the best cut of a column gains, 0 for no cut; and the codes on its left.
+
+    Args:
+        places: The coordinate of each code, if it has numbers.
+        values: The indicator of each code.
+        unit: Half the squared distance of two codes with different indicators.
+        counts: The tuples of each code.
+        least: The least number of tuples on each side.
+    """
+    codes = np.flatnonzero(counts)
+    own = values[codes]
+    if places is None:  # the most frequent values go left
+        frequent = np.bincount(own, counts[codes])[own]
+        order = np.lexsort((own, -frequent))
+        starts = np.flatnonzero(np.diff(own[order], prepend=-1))
+    else:  # missing values come last
+        order = np.lexsort((places[codes], own))
+        starts = np.arange(len(codes))
+    if len(starts) < 2:
+        return 0.0, codes[:0]
+    codes, own = codes[order], own[order]
+    rows = np.add.reduceat(counts[codes], starts).astype(np.float64)
+    ends = np.cumsum(rows)
+    total, left = float(ends[-1]), ends[:-1]
+    right = total - left
+    if places is None:
+        alike = np.cumsum(rows**2)
+        squares = unit * (alike[:-1] / left + (alike[-1] - alike[:-1]) / right - alike[-1] / total)
+    else:
+        sums, missing = np.cumsum(rows * places[codes]), np.cumsum(rows * own)
+        beyond = sums[:-1] - left * (sums[-1] / total)  # from the mean
+        squares = beyond**2 * total / (left * right) + unit * (
+            _unlike(missing[-1:], ends[-1:]) - _unlike(missing[:-1], left) - _unlike(missing[-1] - missing[:-1], right)
+        )
+    evenness = np.sqrt(left * right) / total
+    gains = squares / total / (evenness * np.sqrt(evenness))  # nearly the entropy of the cut
+    gains[np.minimum(left, right) < least] = 0.0
+    best = int(np.argmax(gains))
+    return float(gains[best]), codes[: starts[best + 1]]
+
+
+def _unlike(missing: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return half the sum of squares of sides with some missing values, in squared distances."""
+    return 2 * missing * (size - missing) / size

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.windows import breaches
+from shoal.encoding.limits import breaches
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Run, failing_groups
 from shoal.methods.merge_failing import merge_failing

@@ -195,10 +195,11 @@ def plan_in_place(
         leaving = without_room if asking is None else asking.besides(without_room)
     if windows is None:  # otherwise each window is checked
         check_models(method, encoded if asking is None else encoded.part(asking.stays(encoded)), plan.models)
-    gone, most_gone = leaving.rows if leaving else 0, plan.run.most_suppressed(encoded.n_rows)
+    most = plan.run.most_suppressed(encoded.n_rows) - (leaving.rows if leaving else 0)
+    most = max(0, most) if suppresses and not getattr(method, "by_variance", False) else 0
     extent = Extent(found.units, found.tuples, people is not None)
     parts = counts.cut_whole(plan, k) if sectioning_of(method) is SingleSections else ()
-    search = _plan_search(plan, extent, windows, leaving, max(0, most_gone - gone) if suppresses else 0, parts)
+    search = _plan_search(plan, extent, windows, leaving, most, parts)
     # It may be released as it is.
     if found.rarest >= k and not limits and not search.by_population and not counts.fail(search):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ import shoal
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries
 from shoal.errors import UsageError
-from shoal.methods import MDAV, Run, Shoaling
+from shoal.methods import MDAV, Run, Shoaling, sections
+from shoal.methods.sections import TupleSection, cut_by
+from shoal.methods.shoaling.space import SMALLEST_SIDE, squared_cuts
 from shoal.metrics.variance import coordinates_of, sum_of_squares
 from shoal.models import KAnonymity, model_from
 from tests.naive import spread
@@ -118,3 +121,93 @@ def test_what_does_not_fit_is_refused() -> None:
     rule = shoal.Rule("x0", inflection=(0, 1))
     with pytest.raises(UsageError, match="ban"):
         shoal.anonymize(frame, qi=["x0"], others="drop", k=3, rules=[rule], options={"objective": "variance"})
+
+
+def in_sections(encoded: Encoded, largest: int) -> list[list[int]]:
+    """Return the tuples of each section of a table."""
+    pricing = VARIANCE.price(encoded, 2, Run())
+    assert pricing.grid is not None
+    grid, codes = pricing.grid, pricing.codes(encoded.tuples)
+    whole = TupleSection(codes, np.diff(pricing.prices.offsets).tolist(), np.arange(len(codes)))
+    tree = cut_by(whole, lambda histograms: squared_cuts(histograms, pricing, grid, largest), largest)
+    return [section.tuples.tolist() for section, _ in tree.work(lambda section, number: (section, number))]
+
+
+def gained(points: list[spread.Point], units: list[float], left: list[int], right: list[int]) -> list[float]:
+    """Return what two sides take from the sum of squares of each column, compared with how even they are.
+
+    The sums are those of the plain twin. A column is a coordinate or a category.
+    """
+    every = left + right
+    sides = [list(range(len(left))), list(range(len(left), len(every)))]
+    evenness = (len(left) * len(right)) ** 0.75 / len(every) ** 1.5
+    found = []
+    for place in range(2):
+        for i in range(len(points[0][place])):
+            own = [((points[t][0][i],), ()) if place == 0 else ((), (points[t][1][i],)) for t in every]
+            unit = units[i : i + 1] if place else []
+            taken = spread.squares(own, unit, [sides[0] + sides[1]]) - spread.squares(own, unit, sides)
+            found.append(taken / evenness)
+    return found
+
+
+def most_gained(points: list[spread.Point], units: list[float], least: int) -> float:
+    """Return the most that sides gain in the column that separates them.
+
+    The most frequent values of a category are on one side.
+    """
+    best, every, column = 0.0, range(len(points)), 0
+    for place in range(2):
+        for i in range(len(points[0][place])):
+            count = Counter(each[place][i] for each in points)
+            order = sorted(count) if place == 0 else sorted(count, key=lambda value: (-count[value], value))
+            for n in range(1, len(order)):
+                left = [t for t in every if points[t][place][i] in order[:n]]
+                right = [t for t in every if points[t][place][i] not in order[:n]]
+                if min(len(left), len(right)) >= least:
+                    best = max(best, gained(points, units, left, right)[column])
+            column += 1
+    return best
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_section_is_cut_where_most_is_gained(number: int) -> None:
+    """Every tuple counts once, and each column for itself."""
+    draw = random.Random(number)
+    columns = {
+        "x": [f"{draw.choice([0, 30]) + draw.gauss(0, 9):.1f}" for _ in range(60)],
+        "y": [f"{draw.paretovariate(1):.1f}" for _ in range(60)],
+        "c": [draw.choice("aaaabbbcd" if number % 2 else "aaaab") for _ in range(60)],
+    }
+    encoded = Sheet(columns, {"x": "numeric", "y": "numeric", "c": "categorical"}).encoded
+    grid = VARIANCE.price(encoded, 2, Run()).grid
+    assert grid is not None
+    points, units = points_of(encoded)
+    points = [points[row] for row in np.unique(encoded.row_tuple, return_index=True)[1].tolist()]
+    n = len(encoded.tuples)
+    left, right = in_sections(encoded, n - 1)
+    least = (n - 1) // SMALLEST_SIDE
+    assert sorted(left + right) == list(range(n))
+    assert min(len(left), len(right)) >= least
+    assert max(gained(points, units, left, right)) == pytest.approx(most_gained(points, units, least))
+
+
+def test_missing_numbers_may_be_a_side_of_their_own() -> None:
+    """An outlier, which is too few tuples for a side, has nearly all of the variance of each number."""
+    x = [""] * 20 + [f"{i % 7 + 50}" for i in range(39)] + ["-1000000"]
+    sheet = Sheet({"x": x, "y": [f"{i}" for i in range(59)] + ["-1000000"]}, {"x": "numeric", "y": "numeric"})
+    encoded = sheet.encoded
+    missing = encoded.attributes[0].missing
+    assert missing >= 0
+    sides = [set((encoded.tuples[tuples, 0] == missing).tolist()) for tuples in in_sections(encoded, 45)]
+    assert sides == [{False}, {True}]
+
+
+def test_sections_lose_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Axes are those of the whole table."""
+    encoded = numbers(2, 2000, 2).encoded
+    one = sum_of_squares(encoded, VARIANCE.partition(encoded, (KAnonymity(3),), Run()).entries)
+    assert len(in_sections(encoded, 700)) > 2
+    monkeypatch.setattr(sections, "LARGEST_SECTION", 700)
+    several = sum_of_squares(encoded, VARIANCE.partition(encoded, (KAnonymity(3),), Run()).entries)
+    assert one < several < 1.05 * one

@@ -1,4 +1,4 @@
-"""Sections of shoaling, cut where that lowers the mean price of a pair of tuples most."""
+"""Sections of shoaling, cut where that lowers the mean price, or the squared distance, of a pair of tuples most."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Method, Run
-from shoal.methods.sections import Cut, priced_cuts
+from shoal.methods.sections import Cut
 from shoal.methods.shoaling.grouping import Grouping, no_groups
-from shoal.methods.shoaling.pricing import Column, price_table
+from shoal.methods.shoaling.pricing import Column
 from shoal.methods.shoaling.problem import Extent, SectionPlan, prepare, suited
 from shoal.methods.shoaling.search import Shoaling
-from shoal.methods.shoaling.steps import EFFORTS, Search
+from shoal.methods.shoaling.steps import Search
 from shoal.methods.shoaling.unsteered import check_sample, steering
 from shoal.models import Basis, Distributions, PrivacyModel
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
@@ -46,8 +46,8 @@ class ShoalingSections:
 
     @classmethod
     def suits(cls, method: Method) -> bool:
-        """Say whether cells decide."""
-        return isinstance(method, Shoaling) and not method.by_variance
+        """Say whether it is shoaling."""
+        return isinstance(method, Shoaling)
 
     @classmethod
     def of(
@@ -64,8 +64,8 @@ class ShoalingSections:
         """Price the table, and suit the effort to its size."""
         assert isinstance(method, Shoaling)
         k = max(model.minimum_size for model in models)
-        pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
-        effort = suited(EFFORTS[method.effort], pricing.prices, extent)
+        pricing = method.price(encoded, k, run)
+        effort = suited(method.first_effort, pricing.prices, extent)
         may_fail = bool(encoded.sensitive or run.limits) or encoded.personal_k is not None or extent.by_person
         may_fail = may_fail or any(model.basis in (Basis.POPULATION, Basis.TABLE) for model in models)
         check_sample(models, encoded.n_rows)
@@ -96,8 +96,8 @@ class ShoalingSections:
         return InfeasibleError(no_groups(models))
 
     def cuts(self, histograms: Sequence[Counts], largest: int) -> Iterator[Cut]:
-        """Yield the cut that lowers the mean price of a pair of tuples most."""
-        return priced_cuts(histograms, self.plan.pricing.prices, largest)
+        """Yield the cut that lowers the mean price or squared distance of a pair of tuples most."""
+        return self.plan.cuts(histograms, largest)
 
     def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
         """Allow every cut: groups are judged after the search."""
