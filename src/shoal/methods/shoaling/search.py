@@ -369,12 +369,9 @@ class Shoaling:
         if any(attribute.tree is not None for attribute in encoded.attributes):
             halvings = search.effort.halvings if any(a.ordered for a in encoded.attributes) else (0,)
             starts += [covered(encoded, problem, run, n) for n in halvings]
-        if not problem.free:
-            passing = [repair(encoded, problem, models, start) for start in starts]
-            if not any(passing):
-                raise InfeasibleError(no_groups(models))
-        else:
-            passing = [*starts]
+        passing = [start if problem.free else repair(encoded, problem, models, start) for start in starts]
+        if not any(passing):
+            raise InfeasibleError(no_groups(models))
         dissolved = [start if i == CUT else search.dissolve(start, 0) for i, start in enumerate(passing) if start]
         return min(dissolved, key=lambda start: start.cost(problem))
 

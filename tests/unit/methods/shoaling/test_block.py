@@ -16,6 +16,7 @@ from shoal.methods.shoaling.block import NO_BUDGET, Block, Budget, Task
 from shoal.methods.shoaling.grouping import Grouping
 from shoal.methods.shoaling.pricing import price_table
 from shoal.methods.shoaling.problem import prepare
+from shoal.methods.shoaling.search import Shoaling
 from shoal.methods.shoaling.space import Points
 from shoal.methods.shoaling.steps import EFFORTS, Search
 from shoal.models import KAnonymity, PrivacyModel
@@ -31,7 +32,8 @@ def block_of(task: Task, models: tuple[PrivacyModel, ...], seed: int = 1) -> Blo
     """A block of all groups of a small table."""
     by_points = task in (Task.SCATTER, Task.GATHER)
     grown = prepare(table(seed), 3, models)
-    problem = prepare(table(seed), 3, models, by_variance=True) if by_points else grown
+    pricing = Shoaling(objective="variance").price(table(seed), 3, Run())
+    problem = prepare(table(seed), 3, models, pricing=pricing) if by_points else grown
     with ThreadPoolExecutor(1) as pool:
         search = Search(problem, EFFORTS["normal"], Run(), pool)
         grouping = Grouping.of_tuples(problem)
