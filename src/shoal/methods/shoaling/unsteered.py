@@ -90,10 +90,12 @@ def search_under(
     def keeps_limits(each: Grouping) -> bool:
         return not breaches(encoded, run.limits, problem.of_codes[each.tuples], each.groups).any()
 
-    merged, cuts = _merge(encoded, models, run, problem, grouping), cut(problem)
-    passing = [merged] if merged and keeps_limits(merged) else []
-    if keeps_limits(cuts) and not failing_groups(encoded, models, cuts.labels(problem)).any():
-        passing.append(cuts)
+    cuts: Grouping | None = cut(problem)
+    if cuts and problem.bans.shape[1]:  # cuts do not know bans
+        cuts = _merge(encoded, models, run, problem, cuts)
+    candidates = [each for each in (_merge(encoded, models, run, problem, grouping), cuts) if each]
+    passing = [each for each in candidates if keeps_limits(each)]
+    passing = [each for each in passing if not failing_groups(encoded, models, each.labels(problem)).any()]
     if not passing and problem.limits:  # merging and cuts do not know limits
         repaired = repair(encoded, problem, models, grouping, in_windows(encoded, problem, models, run))
         passing = [repaired] if repaired else []

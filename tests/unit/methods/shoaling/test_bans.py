@@ -60,6 +60,18 @@ def test_bans_are_kept_by_every_group(models: tuple[shoal.PrivacyModel, ...], ef
         assert not failing_groups(encoded, models, made.labels).any()
 
 
+@pytest.mark.parametrize("objective", ["ncp", "variance"])
+@pytest.mark.parametrize("k", [1, 4])
+def test_bans_are_kept_under_models_of_all_groups(k: int, objective: str, seed: int) -> None:
+    """Mondrian's cuts, which are a candidate there, know no bans."""
+    models = (KAnonymity(k), shoal.AverageRisk(0.3), shoal.SampleUniqueness(0.1))
+    for n_rows in (60, 300):
+        encoded = table(seed, n_rows)
+        made = named("shoaling", objective=objective, effort="fast").partition(encoded, models, Run(rules=BANS))
+        assert broken(encoded, BANS, made.labels) == [0, 0, 0]
+        assert not failing_groups(encoded, models, made.labels).any()
+
+
 def test_few_rows_of_a_side_borrow_rows_of_neither_side() -> None:
     """Two rows of one side must share their group with rows that others would take."""
     race = ["Black"] * 2 + ["Asian"] * 4 + ["White"] * 30
