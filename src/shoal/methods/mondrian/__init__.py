@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,8 +16,10 @@ from shoal.errors import CancelledError, InfeasibleError, UsageError
 from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.mondrian.cuts_under_models import Entries, split_under_models
 from shoal.methods.mondrian.declared_domains import Region, read_domains, split_regions
+from shoal.methods.mondrian.in_sections import find_segments, is_cut_in_sections
 from shoal.methods.mondrian.single_dimensional import cut_tuples
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
+from shoal.methods.suppression.all_groups import check_sample
 from shoal.methods.suppression.leaving import SectionRows, leave_sections, leaves_sections
 from shoal.models import PrivacyModel
 
@@ -100,6 +102,8 @@ class Mondrian:
         k = check_models(self, part, models)
         if self.variant == "strict" and leaves_sections(encoded, models, stays, most):
             return tight_partition(encoded, self._leave_sections(encoded, stays, k, models, run, most))
+        if self.variant == "strict" and not run.suppression_limit and is_cut_in_sections(encoded, models, k):
+            return tight_partition(encoded, self._cut_sections(encoded, k, models, run))
         if self.variant == "single-dimensional":
             regions = cut_tuples(part, k, models, run)
             self.check_groups(part, models, regions.labels)
@@ -121,6 +125,20 @@ class Mondrian:
             return _split(cuts, len(codes), k, relaxed, run)[unit]
         entries = Entries.of(encoded, unit, models)
         return split_under_models(cuts, entries, len(codes), k, relaxed, models, run)[unit]
+
+    def _cut_sections(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> NDArray[np.int32]:
+        """Return the group of each row of a table of several sections, each of which keeps its share of all limits."""
+        check_sample(models, encoded.n_rows)
+        quiet = replace(run, progress=lambda share: None)
+        labels, n_groups, done = np.empty(len(encoded.order), dtype=np.int32), 0, 0
+        for segment in find_segments(encoded, k, models):
+            own = self.cut(segment.part, k, models, quiet)
+            self.check_groups(segment.part, models, own)
+            labels[segment.rows] = own + n_groups
+            n_groups += int(own.max()) + 1
+            done += len(segment.rows)
+            run.progress(done / len(labels))
+        return labels
 
     def _leave_sections(
         self,

@@ -23,6 +23,7 @@ from shoal.methods.mondrian.declared_domains import Region, split_regions
 from shoal.methods.sections import Cut
 from shoal.methods.shoaling.pricing import Column
 from shoal.methods.shoaling.problem import Extent
+from shoal.methods.suppression.all_groups import check_sample, least_section
 from shoal.models import Basis, Distributions, Groups, PrivacyModel
 from shoal.release.cells.limits import no_groups_within
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
@@ -42,10 +43,11 @@ class MondrianSections:
         method: The method.
         attributes: The quasi-identifiers of the table.
         k: The least group size.
+        least: The least rows of each part of a cut, or people: fewer could keep no share of a limit on all groups.
         whole: What models know of the whole table.
         sensitive: The sensitive columns that models count, with the totals of the table.
         models: The models that judge more than sizes.
-        counts_people: Whether k people must be in each part.
+        counts_people: Whether people are counted in each part.
         windows: What may share a group, if cells are limited.
         population: The population that models compare groups with.
         leaving: Which rows are suppressed before the search.
@@ -56,6 +58,7 @@ class MondrianSections:
     method: Mondrian
     attributes: tuple[Attribute, ...]
     k: int
+    least: int
     whole: Distributions
     sensitive: tuple[Sensitive, ...]
     models: tuple[PrivacyModel, ...]
@@ -88,10 +91,13 @@ class MondrianSections:
     ) -> Self:
         """Plan the cuts of a table."""
         assert isinstance(method, Mondrian)
+        check_sample(models, encoded.n_rows)
+        k = max(model.minimum_size for model in models)
         return cls(
             method,
             encoded.attributes,
-            max(model.minimum_size for model in models),
+            k,
+            max(k, least_section(models)),
             Distributions.of(encoded),
             tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive),
             tuple(model for model in models if not model.size_only),
@@ -127,7 +133,7 @@ class MondrianSections:
     @property
     def _counting(self) -> list[PrivacyModel]:
         """The models that count rows of each part."""
-        return [model for model in self.models if model.basis is not Basis.POPULATION]
+        return [model for model in self.models if model.basis not in (Basis.POPULATION, Basis.TABLE)]
 
     @property
     def _covering(self) -> list[PrivacyModel]:
@@ -139,7 +145,7 @@ class MondrianSections:
         return self.method.no_groups(models) if self.windows is None else no_groups_within(self.method)
 
     def cuts(self, histograms: Sequence[Counts], largest: int) -> Iterator[Cut]:
-        """Yield the cuts that leave k rows in each part, in the order of the method; windows are separated first."""
+        """Yield cuts that leave enough rows in each part, in the order of the method; windows are separated first."""
         if self.windows is not None and (cut := self.windows.first_cut(histograms)) is not None:
             return iter([cut])
         if self.region is not None:
@@ -147,7 +153,7 @@ class MondrianSections:
             own = self._region(window).around(histograms).divide(histograms, self.attributes, self.k)
             return iter([] if own is None else [own])
         n_choices = CHOICES if self.models else 1
-        return counted_cuts(histograms, self.attributes, self.k, n_choices, by_person=self.counts_people)
+        return counted_cuts(histograms, self.attributes, self.least, n_choices, by_person=self.counts_people)
 
     def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
         """Say whether every part passes the models."""
