@@ -21,6 +21,7 @@ several_sections = test_sections_on_disk.several_sections
 RULE = {"column": "age", "inflection": [40, 41], "ban": True}
 AVERAGE, ALONE = shoal.AverageRisk(0.05), shoal.SampleUniqueness(0.1)
 OUTLIERS = table_with_outliers(500)
+LARGER = pl.concat([mixed_table(500), mixed_table(700)])
 WITHIN = {name: value for name, value in GIVEN.items() if name != "suppression_limit"}
 
 
@@ -118,7 +119,7 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     ),
     "mondrian, average risk beside a population": (
         mixed_table(500),
-        MIXED | CUT | {"models": [AVERAGE, shoal.KMap(30)], "population": pl.concat([mixed_table(500), mixed_table(700)])},
+        MIXED | CUT | {"models": [AVERAGE, shoal.KMap(30)], "population": LARGER},
     ),
     "mondrian, average risk, people": (
         with_ks_and_people(OUTLIERS),

@@ -67,6 +67,12 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "models": [shoal.KMap(150)],
         "population": pl.concat([odd_table(1, 600), odd_table(7, 400)]),
     },
+    "mondrian, average risk and lone rows": {
+        "method": "mondrian",
+        "effort": None,
+        "k": 1,
+        "models": [shoal.AverageRisk(0.1), shoal.SampleUniqueness(0.02)],
+    },
     "mondrian, cuts through the whole table": {
         "method": "mondrian",
         "effort": None,
@@ -121,6 +127,12 @@ BESIDE_PEOPLE: dict[str, dict[str, Any]] = {
         "effort": None,
         "models": [shoal.KMap(150), shoal.LDiversity("disease", l=2)],
         "population": pl.concat([odd_table(1, 600), odd_table(7, 400)]),
+    },
+    # A part of a cut needs more people than a group.
+    "mondrian, average risk": {
+        "method": "mondrian",
+        "effort": None,
+        "models": [shoal.AverageRisk(0.03), shoal.LDiversity("disease", l=2)],
     },
     # Windows have enough people; some rows are in none.
     "limits, suppression": {

@@ -59,7 +59,7 @@ class Segment:
 
     def codes(self, column: int) -> NDArray[np.int32]:
         """Return the code of each row."""
-        return self.part.tuples[self.part.row_tuple, column]
+        return np.asarray(self.part.tuples[self.part.row_tuple, column])
 
     def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[Self, Self]:
         """Cut the segment by the codes of an attribute."""

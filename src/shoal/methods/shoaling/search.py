@@ -150,9 +150,7 @@ class Shoaling:
         if labels is None:
             labels = spread(leave_out(part, models, group(part), k, left, regroup), stays)
         run.progress(1.0)
-        if self.non_overlapping:
-            return nested_partition(encoded, searched, labels)
-        return tight_partition(encoded, labels)
+        return nested_partition(encoded, searched, labels) if self.non_overlapping else tight_partition(encoded, labels)
 
     def _find(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Found:
         """Return the problem and groups that pass the models."""

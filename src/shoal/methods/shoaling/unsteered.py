@@ -26,7 +26,7 @@ from shoal.methods.shoaling.limits.planned import in_windows
 from shoal.methods.shoaling.problem import Problem
 from shoal.models import AverageRisk, Basis, PrivacyModel, Uniqueness
 
-__all__ = ["UNSTEERED", "Excess", "Found", "search_under", "steering"]
+__all__ = ["Excess", "Found", "search_under", "steering"]
 
 UNSTEERED = frozenset({Basis.TABLE})
 
