@@ -145,6 +145,37 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         mixed_table(500),
         MIXED | CUT | {"models": [shoal.PopulationUniqueness(0.01, population=600), AVERAGE]},
     ),
+    "mondrian, average risk, suppression": (
+        OUTLIERS,
+        GIVEN | CUT | {"models": [shoal.AverageRisk(0.07)], "suppression_limit": 0.05},
+    ),
+    "mondrian, average risk, people, much suppression": (
+        with_ks_and_people(OUTLIERS),
+        GIVEN | CUT | {"models": [shoal.AverageRisk(0.1)], "suppression_limit": 0.3, "person": "who", "drop": ["own"]},
+    ),
+    "mondrian, lone rows, suppression": (
+        with_lone_rows(600),
+        ONE | CUT | {"models": [ALONE], "suppression_limit": 0.05},
+    ),
+    # What leaves before the search is enough to move medians.
+    "mondrian, average risk beside closeness, own k above the rows, suppression": (
+        with_ks_and_people(OUTLIERS, greedy=30),
+        GIVEN
+        | CUT
+        | {"models": [AVERAGE, shoal.TCloseness("disease", t=0.4)], "k_column": "own", "drop": ["who"]}
+        | {"suppression_limit": 0.1},
+    ),
+    "mondrian, average risk beside diversity, people, own k above the rows, suppression": (
+        with_ks_and_people(OUTLIERS, greedy=30),
+        GIVEN
+        | CUT
+        | {"models": [AVERAGE, shoal.LDiversity("disease", l=2)], "person": "who", "k_column": "own"}
+        | {"suppression_limit": 0.07},
+    ),
+    "mondrian, population uniqueness, suppression": (
+        OUTLIERS,
+        GIVEN | CUT | {"models": [shoal.PopulationUniqueness(0.01, population=600)], "suppression_limit": 0.05},
+    ),
     "average risk, ranges that do not overlap": (
         mixed_table(500),
         MIXED | {"models": [AVERAGE], "options": {"non_overlapping": True}},

@@ -25,9 +25,8 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries
 from shoal.errors import InfeasibleError
 from shoal.methods.base import failing_groups
-from shoal.methods.sections import has_several
 from shoal.methods.suppression import MOST_ROUNDS, loss_with_suppressed, spread
-from shoal.methods.suppression.all_groups import IN_SECTIONS, spare_rows
+from shoal.methods.suppression.all_groups import spare_rows
 from shoal.methods.suppression.slices import Members, slices_of
 from shoal.models import Basis, KAnonymity, PrivacyModel, Uniqueness
 
@@ -39,9 +38,9 @@ __all__ = [
     "SectionRows",
     "allowances",
     "find_bound",
+    "join_sections",
     "leave_in_order",
     "leave_sections",
-    "leaves_sections",
     "outliers_of",
     "without_outliers",
 ]
@@ -247,19 +246,6 @@ class SectionRows(NamedTuple):
     regroup: Regroup | None = None
 
 
-def leaves_sections(encoded: Encoded, models: tuple[PrivacyModel, ...], stays: NDArray[np.bool_], most: int) -> bool:
-    """Say whether rows leave the groups of Mondrian as they leave those of a table of several sections.
-
-    Args:
-        encoded: The table.
-        models: What every group must pass.
-        stays: The canonical rows that do not leave before the search.
-        most: How many others may leave.
-    """
-    in_reach = (most > 0 or not stays.all()) and all(model.basis in IN_SECTIONS for model in models)
-    return in_reach and has_several(encoded, models)
-
-
 def leave_sections(
     encoded: Encoded, models: tuple[PrivacyModel, ...], parts: Sequence[SectionRows], k: int, most: int
 ) -> Labels | None:
@@ -293,13 +279,13 @@ def leave_sections(
     others = Leaving.joined([leave_in_order(each.part, models, own, k, most) for each, own in pairs])
     gone = np.split(others.leaves(find_bound(others.sums, left)), ends)
     fewer = [np.where(leaves, -1, own) for own, leaves in zip(fewer, gone, strict=True)]
-    for labels in (_together(parts, fewer), _together(parts, [each.labels for each in parts])):
+    for labels in (join_sections(parts, fewer), join_sections(parts, [each.labels for each in parts])):
         if not failing_groups(encoded, models, labels).any():
             return labels
     return None
 
 
-def _together(parts: Sequence[SectionRows], labels: Sequence[NDArray[np.integer[Any]]]) -> Labels:
+def join_sections(parts: Sequence[SectionRows], labels: Sequence[NDArray[np.integer[Any]]]) -> Labels:
     """Return the groups of all rows from those of sections."""
     found = np.full(sum(len(each.rows) for each in parts), -1, dtype=np.int32)
     first = 0

@@ -72,8 +72,7 @@ def _judges_sections(job: Job, *, is_limited: bool, by_person: bool) -> bool:
     # People of the release are fewer than those of its sections together.
     if by_person and any(isinstance(model, PopulationUniqueness) for model in together):
         return False
-    # Rows leave Mondrian's groups as in one section; limits are refused.
-    if together and job.method.name != DEFAULT and (is_limited or job.request.suppression_limit):
+    if together and is_limited and job.method.name != DEFAULT:  # refused
         return False
     k = max([job.request.k, *(model.minimum_size for model in job.models)])
     return judge_sections(job.models, k)

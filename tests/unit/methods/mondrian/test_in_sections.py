@@ -11,7 +11,7 @@ import pytest
 from shoal.encoding.attributes import Encoded
 from shoal.methods import Mondrian, Run, sections
 from shoal.methods.base import failing_groups
-from shoal.methods.mondrian.in_sections import find_segments, is_cut_in_sections
+from shoal.methods.mondrian.in_sections import find_segments, works_in_sections
 from shoal.models import (
     AverageRisk,
     Groups,
@@ -24,6 +24,7 @@ from shoal.models import (
 from tests.unit.methods.shoaling.test_model_terms import table
 
 SMALL = 30  # units
+EVERY = np.ones(300, dtype=bool)
 RISK, ALONE = AverageRisk(Fraction(1, 9)), SampleUniqueness(Fraction(1, 10))
 CASES: dict[str, tuple[PrivacyModel, ...]] = {
     "average risk": (KAnonymity(2), RISK),
@@ -52,12 +53,12 @@ def test_each_segment_passes_as_a_table_of_its_own(
     encoded = table(seed, 300)
     encoded = with_people(encoded) if by_person else encoded
     k = models[0].minimum_size
-    segments = find_segments(encoded, k, models)
+    segments = find_segments(encoded, k, models, EVERY)
     assert len(segments) > 3
     assert sorted(np.concatenate([each.rows for each in segments]).tolist()) == list(range(300))
     for each in segments:
         assert not failing_groups(each.part, models, np.zeros(len(each.rows), dtype=np.int32)).any()
-    if not is_cut_in_sections(encoded, models, k):
+    if not works_in_sections(encoded, models, k, EVERY, 0):
         assert by_person  # people of the release are fewer than those of its sections
         assert isinstance(models[1], PopulationUniqueness)
         return
@@ -72,12 +73,12 @@ def test_each_segment_passes_as_a_table_of_its_own(
 def test_segments_have_rows_for_at_least_one_group() -> None:
     encoded = table(1, 300)
     least = 70
-    segments = find_segments(encoded, 2, (KAnonymity(2), AverageRisk(Fraction(1, least))))
+    segments = find_segments(encoded, 2, (KAnonymity(2), AverageRisk(Fraction(1, least))), EVERY)
     assert len(segments) > 1
     assert min(len(each.rows) for each in segments) >= least
     people = with_people(encoded)
     models = KAnonymity(2), AverageRisk(Fraction(1, 40))
-    for each in find_segments(people, 2, models):
+    for each in find_segments(people, 2, models, EVERY):
         assert len(np.unique(each.part.people)) >= 40  # type: ignore[arg-type]
 
 

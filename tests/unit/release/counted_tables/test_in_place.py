@@ -363,11 +363,6 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
         "drop": [*GIVEN["drop"], "age"],
         "models": [shoal.LDiversity("disease", l=2)],
     },
-    "all groups beside mondrian, suppression": {
-        **CUT,
-        "models": [shoal.AverageRisk(0.1)],
-        "suppression_limit": 0.05,
-    },
     "estimate of uniques": {"k": 1, "models": [shoal.PopulationUniqueness(0.01, population=2000)]},
     "method": {"method": "mdav", "effort": None},
     "variant": {**CUT, "options": {"variant": "relaxed"}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -20,6 +21,7 @@ from shoal.methods.mondrian import Mondrian
 from shoal.methods.mondrian.counted_cuts import counted_cuts
 from shoal.methods.mondrian.cuts_under_models import CHOICES
 from shoal.methods.mondrian.declared_domains import Region, split_regions
+from shoal.methods.mondrian.in_sections import MOST_SPARE
 from shoal.methods.sections import Cut
 from shoal.methods.shoaling.pricing import Column
 from shoal.methods.shoaling.problem import Extent
@@ -53,6 +55,7 @@ class MondrianSections:
         leaving: Which rows are suppressed before the search.
         region: The region of the table, if domains are declared.
         regions: The region of each window from which segments were cut; as they are cut, it keeps theirs.
+        spare: The share of the rows of a segment that may leave later without breaking a limit of all groups.
     """
 
     method: Mondrian
@@ -68,6 +71,7 @@ class MondrianSections:
     leaving: LeavingBefore | None = None
     region: Region | None = None
     regions: dict[int, Region] = field(default_factory=dict)
+    spare: Fraction = Fraction(0)
     by_rows: ClassVar[bool] = True
     may_fail: ClassVar[bool] = False
     regroups: ClassVar[bool] = False
@@ -106,6 +110,7 @@ class MondrianSections:
             encoded.population,
             leaving,
             Region.whole(encoded, method.domains) if method.domains else None,
+            spare=min(run.suppression_limit, MOST_SPARE),
         )
 
     @cached_property
@@ -211,7 +216,7 @@ class MondrianSections:
             return split_regions(section, self.k, region, run)[section.row_tuple]
         if self.windows is not None:
             return self._group_in_windows(section, models, run, windows[section.row_tuple])
-        labels = self.method.cut(section, self.k, models, run)
+        labels = self.method.cut(section, self.k, models, run, self.spare)
         self.method.check_groups(section, models, labels)
         return labels
 
