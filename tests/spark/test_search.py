@@ -16,6 +16,7 @@ from shoal.methods.sections import Cut
 from shoal.spark.search.cutting import Cuts
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import QI, SETTINGS, odd_table
+from tests.interface.test_all_groups_on_disk import CASES as BY_ALL_GROUPS
 from tests.interface.test_people_on_disk import with_odd_ids
 from tests.interface.test_sections_on_disk import LEAST_SQUARES
 from tests.interface.test_suppression_on_disk import CASES as LEAVING
@@ -186,7 +187,9 @@ def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) 
     assert manifest["suppressed_rows"] == stated["suppressed_rows"]
 
 
+TOGETHER = "mondrian, average risk beside diversity, people, own k above the rows, suppression"
 CUT = [
+    TOGETHER,
     "mondrian, ties",
     "mondrian, people, personal k above the rows, diversity",
     "mondrian, limits and declared domains",
@@ -196,7 +199,7 @@ CUT = [
 @pytest.mark.parametrize("name", CUT)
 def test_executors_leave_slices_out_of_segments(name: str, source: Path, spark: Any, tmp_path: Path) -> None:
     """Rows that leave before the search, or that no window has room for, are not counted for a cut (S01)."""
-    table, given = LEAVING[name]
+    table, given = (LEAVING | BY_ALL_GROUPS)[name]
     write_csv(table, tmp_path / "outliers.csv")
     given = dict.fromkeys([*GIVEN]) | given
     expected = in_memory(tmp_path / "outliers.csv", tmp_path / "memory.csv", **given)

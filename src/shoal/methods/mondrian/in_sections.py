@@ -95,7 +95,9 @@ class Segment:
 def find_segments(
     encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], stays: NDArray[np.bool_]
 ) -> list[Segment]:
-    """Cut a table until no segment has more units than a section, or none can be cut; only if models make this matter.
+    """Cut a table until no segment has more units than a section, or none can be cut.
+
+    If no model judges all groups together, the table stays whole: no group depends on such cuts.
 
     Args:
         encoded: The table.
