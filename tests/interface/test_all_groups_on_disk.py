@@ -12,6 +12,7 @@ import pytest
 import shoal
 from shoal.tables.formats.writers import write_csv
 from tests.interface import test_sections_on_disk
+from tests.interface.test_mondrian_on_disk import CUT
 from tests.interface.test_sections_on_disk import MIXED, ZIPS, mixed_table, written
 from tests.interface.test_suppression_on_disk import GIVEN, table_with_outliers, with_ks_and_people
 
@@ -20,6 +21,7 @@ several_sections = test_sections_on_disk.several_sections
 RULE = {"column": "age", "inflection": [40, 41], "ban": True}
 AVERAGE, ALONE = shoal.AverageRisk(0.05), shoal.SampleUniqueness(0.1)
 OUTLIERS = table_with_outliers(500)
+LARGER = pl.concat([mixed_table(500), mixed_table(700)])
 WITHIN = {name: value for name, value in GIVEN.items() if name != "suppression_limit"}
 
 
@@ -98,6 +100,82 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         | {"k_column": "own", "drop": ["who"]},
     ),
     "lone rows, limits": (with_lone_rows(600), ONE | {"models": [ALONE], "max_width": {"age": "10"}}),
+    "mondrian, average risk": (mixed_table(500), MIXED | CUT | {"models": [AVERAGE]}),
+    "mondrian, average risk, a hierarchy": (
+        mixed_table(500),
+        MIXED | CUT | {"models": [shoal.AverageRisk(0.12)], "hierarchies": {"zip": ZIPS}},
+    ),
+    # A segment with fewer rows could not keep its share.
+    "mondrian, average risk, large segments": (mixed_table(500), MIXED | CUT | {"models": [shoal.AverageRisk(0.02)]}),
+    "mondrian, average risk beside diversity, own k": (
+        with_ks_and_people(OUTLIERS),
+        WITHIN | CUT | {"models": [AVERAGE, shoal.LDiversity("disease", l=3)], "k_column": "own", "drop": ["who"]},
+    ),
+    "mondrian, average risk beside closeness, not closed": (
+        mixed_table(500),
+        MIXED
+        | CUT
+        | {"models": [AVERAGE, shoal.TCloseness("disease", t=0.3), shoal.GrassbergerLDiversity("disease", l=3)]},
+    ),
+    "mondrian, average risk beside a population": (
+        mixed_table(500),
+        MIXED | CUT | {"models": [AVERAGE, shoal.KMap(30)], "population": LARGER},
+    ),
+    "mondrian, average risk, people": (
+        with_ks_and_people(OUTLIERS),
+        WITHIN | CUT | {"models": [shoal.AverageRisk(0.1)], "person": "who", "drop": ["own"]},
+    ),
+    "mondrian, average risk beside diversity, people, own k": (
+        with_ks_and_people(OUTLIERS),
+        WITHIN
+        | CUT
+        | {"models": [AVERAGE, shoal.LDiversity("disease", l=3)], "person": "who", "k_column": "own", "drop": None},
+    ),
+    "mondrian, lone rows": (with_lone_rows(600), ONE | CUT | {"models": [ALONE]}),
+    "mondrian, lone rows, average risk, centres": (
+        with_lone_rows(600),
+        ONE | CUT | {"models": [shoal.AverageRisk(0.3), ALONE], "cells": "center", "spread": True},
+    ),
+    "mondrian, no lone row": (mixed_table(500), MIXED | CUT | {"k": 1, "models": [shoal.SampleUniqueness(0)]}),
+    "mondrian, lone people": (
+        with_ks_and_people(with_lone_rows(600)),
+        ONE | CUT | {"models": [ALONE], "person": "who", "drop": ["own"]},
+    ),
+    "mondrian, population uniqueness above one row": (
+        mixed_table(500),
+        MIXED | CUT | {"models": [shoal.PopulationUniqueness(0.01, population=600), AVERAGE]},
+    ),
+    "mondrian, average risk, suppression": (
+        OUTLIERS,
+        GIVEN | CUT | {"models": [shoal.AverageRisk(0.07)], "suppression_limit": 0.05},
+    ),
+    "mondrian, average risk, people, much suppression": (
+        with_ks_and_people(OUTLIERS),
+        GIVEN | CUT | {"models": [shoal.AverageRisk(0.1)], "suppression_limit": 0.3, "person": "who", "drop": ["own"]},
+    ),
+    "mondrian, lone rows, suppression": (
+        with_lone_rows(600),
+        ONE | CUT | {"models": [ALONE], "suppression_limit": 0.05},
+    ),
+    # What leaves before the search is enough to move medians.
+    "mondrian, average risk beside closeness, own k above the rows, suppression": (
+        with_ks_and_people(OUTLIERS, greedy=30),
+        GIVEN
+        | CUT
+        | {"models": [AVERAGE, shoal.TCloseness("disease", t=0.4)], "k_column": "own", "drop": ["who"]}
+        | {"suppression_limit": 0.1},
+    ),
+    "mondrian, average risk beside diversity, people, own k above the rows, suppression": (
+        with_ks_and_people(OUTLIERS, greedy=30),
+        GIVEN
+        | CUT
+        | {"models": [AVERAGE, shoal.LDiversity("disease", l=2)], "person": "who", "k_column": "own"}
+        | {"suppression_limit": 0.07},
+    ),
+    "mondrian, population uniqueness, suppression": (
+        OUTLIERS,
+        GIVEN | CUT | {"models": [shoal.PopulationUniqueness(0.01, population=600)], "suppression_limit": 0.05},
+    ),
     "average risk, ranges that do not overlap": (
         mixed_table(500),
         MIXED | {"models": [AVERAGE], "options": {"non_overlapping": True}},

@@ -16,6 +16,7 @@ from shoal.methods.sections import Cut
 from shoal.spark.search.cutting import Cuts
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import QI, SETTINGS, odd_table
+from tests.interface.test_all_groups_on_disk import CASES as BY_ALL_GROUPS
 from tests.interface.test_people_on_disk import with_odd_ids
 from tests.interface.test_sections_on_disk import LEAST_SQUARES
 from tests.interface.test_suppression_on_disk import CASES as LEAVING
@@ -66,6 +67,12 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "effort": None,
         "models": [shoal.KMap(150)],
         "population": pl.concat([odd_table(1, 600), odd_table(7, 400)]),
+    },
+    "mondrian, average risk and lone rows": {
+        "method": "mondrian",
+        "effort": None,
+        "k": 1,
+        "models": [shoal.AverageRisk(0.1), shoal.SampleUniqueness(0.02)],
     },
     "mondrian, cuts through the whole table": {
         "method": "mondrian",
@@ -122,6 +129,12 @@ BESIDE_PEOPLE: dict[str, dict[str, Any]] = {
         "models": [shoal.KMap(150), shoal.LDiversity("disease", l=2)],
         "population": pl.concat([odd_table(1, 600), odd_table(7, 400)]),
     },
+    # A part of a cut needs more people than a group.
+    "mondrian, average risk": {
+        "method": "mondrian",
+        "effort": None,
+        "models": [shoal.AverageRisk(0.03), shoal.LDiversity("disease", l=2)],
+    },
     # Windows have enough people; some rows are in none.
     "limits, suppression": {
         "max_width": {"Age": "6"},
@@ -174,7 +187,9 @@ def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) 
     assert manifest["suppressed_rows"] == stated["suppressed_rows"]
 
 
+TOGETHER = "mondrian, average risk beside diversity, people, own k above the rows, suppression"
 CUT = [
+    TOGETHER,
     "mondrian, ties",
     "mondrian, people, personal k above the rows, diversity",
     "mondrian, limits and declared domains",
@@ -184,7 +199,7 @@ CUT = [
 @pytest.mark.parametrize("name", CUT)
 def test_executors_leave_slices_out_of_segments(name: str, source: Path, spark: Any, tmp_path: Path) -> None:
     """Rows that leave before the search, or that no window has room for, are not counted for a cut (S01)."""
-    table, given = LEAVING[name]
+    table, given = (LEAVING | BY_ALL_GROUPS)[name]
     write_csv(table, tmp_path / "outliers.csv")
     given = dict.fromkeys([*GIVEN]) | given
     expected = in_memory(tmp_path / "outliers.csv", tmp_path / "memory.csv", **given)

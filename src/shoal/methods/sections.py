@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.errors import InfeasibleError
 from shoal.kernels.shoaling.prices import RECODINGS
+from shoal.models import PrivacyModel
 from shoal.tables.sorting import pack
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "TupleSection",
     "cut_by",
     "has_several",
+    "number_units",
     "priced_cuts",
 ]
 
@@ -46,16 +48,19 @@ Result = TypeVar("Result")
 PriceList = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32]]
 
 
-def has_several(encoded: Encoded) -> bool:
+def has_several(encoded: Encoded, models: Sequence[PrivacyModel]) -> bool:
     """Say whether the engines that count the units of a table cut it into sections."""
-    told_apart = [encoded.row_tuple, *(column.codes for column in encoded.sensitive)]
+    return len(encoded.order) > LARGEST_SECTION and len(np.unique(number_units(encoded, models))) > LARGEST_SECTION
+
+
+def number_units(encoded: Encoded, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
+    """Return a number for each canonical row that the rows of its unit share: those that models cannot tell apart."""
+    names = {name for model in models for name in model.columns}
+    told_apart = [encoded.row_tuple, *(column.codes for column in encoded.sensitive if column.name in names)]
     if encoded.personal_k is not None:
         told_apart.append(np.unique(encoded.personal_k, return_inverse=True)[1].astype(np.int32))
     told_apart += [] if encoded.people is None else [encoded.people]
-    if len(told_apart) == 1:
-        return len(encoded.tuples) > LARGEST_SECTION
-    units = pack(told_apart, [int(codes.max(initial=0)) + 1 for codes in told_apart])[0]
-    return len(np.unique(units)) > LARGEST_SECTION
+    return pack(told_apart, [int(codes.max(initial=0)) + 1 for codes in told_apart])[0]
 
 
 class Cut(NamedTuple):
@@ -163,6 +168,12 @@ class Tree(Generic[AnySection]):
     def n_leaves(self) -> int:
         """The number of sections that were not cut."""
         return 1 if self.sides is None else sum(side.n_leaves for side in self.sides)
+
+    def leaves(self) -> list[AnySection]:
+        """Return the sections that were not cut, from left to right."""
+        if self.sides is None:
+            return [self.section]
+        return [leaf for side in self.sides for leaf in side.leaves()]
 
     def whole_where(self, fails: Callable[[AnySection], bool]) -> Tree[AnySection]:
         """Return the tree without the cuts that leave a section which fails."""

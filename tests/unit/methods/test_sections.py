@@ -38,7 +38,7 @@ def whole_of(posed: Problem) -> TupleSection:
 
 
 def leaves(tree: Tree[TupleSection]) -> list[list[int]]:
-    return [tree.section.tuples.tolist()] if tree.sides is None else leaves(tree.sides[0]) + leaves(tree.sides[1])
+    return [section.tuples.tolist() for section in tree.leaves()]
 
 
 def priced(section: TupleSection, posed: Problem, largest: int) -> list[list[int]]:

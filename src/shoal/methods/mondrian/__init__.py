@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,9 +17,11 @@ from shoal.errors import CancelledError, InfeasibleError, UsageError
 from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.mondrian.cuts_under_models import Entries, split_under_models
 from shoal.methods.mondrian.declared_domains import Region, read_domains, split_regions
+from shoal.methods.mondrian.in_sections import MOST_SPARE, find_segments, works_in_sections
 from shoal.methods.mondrian.single_dimensional import cut_tuples
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
-from shoal.methods.suppression.leaving import SectionRows, leave_sections, leaves_sections
+from shoal.methods.suppression.all_groups import check_sample
+from shoal.methods.suppression.leaving import SectionRows, join_sections, leave_sections
 from shoal.models import PrivacyModel
 
 if TYPE_CHECKING:
@@ -98,8 +101,8 @@ class Mondrian:
         most -= int((~stays).sum())
         part = encoded if stays.all() else encoded.part(stays)
         k = check_models(self, part, models)
-        if self.variant == "strict" and leaves_sections(encoded, models, stays, most):
-            return tight_partition(encoded, self._leave_sections(encoded, stays, k, models, run, most))
+        if self.variant == "strict" and works_in_sections(encoded, models, k, stays, most):
+            return tight_partition(encoded, self._cut_sections(encoded, stays, k, models, run, most))
         if self.variant == "single-dimensional":
             regions = cut_tuples(part, k, models, run)
             self.check_groups(part, models, regions.labels)
@@ -110,8 +113,23 @@ class Mondrian:
             labels = leave_out(part, models, labels, k, most, lambda rest: self.cut(rest, k, models, run))
         return tight_partition(encoded, spread(labels, stays))
 
-    def cut(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> NDArray[np.int32]:
-        """Return the group of each canonical row."""
+    def cut(
+        self,
+        encoded: Encoded,
+        k: int,
+        models: tuple[PrivacyModel, ...],
+        run: Run,
+        spare: Fraction = Fraction(0),
+    ) -> NDArray[np.int32]:
+        """Return the group of each canonical row.
+
+        Args:
+            encoded: The table.
+            k: The least group size.
+            models: The models.
+            run: The run.
+            spare: The share of the rows that may leave later without breaking a limit of all groups.
+        """
         relaxed = self.variant == "relaxed"
         codes = encoded.tuples[encoded.row_tuple] if relaxed else encoded.tuples
         counts = np.ones(encoded.n_rows, dtype=np.int64) if relaxed else encoded.counts
@@ -120,9 +138,9 @@ class Mondrian:
         if all(model.size_only for model in models):
             return _split(cuts, len(codes), k, relaxed, run)[unit]
         entries = Entries.of(encoded, unit, models)
-        return split_under_models(cuts, entries, len(codes), k, relaxed, models, run)[unit]
+        return split_under_models(cuts, entries, len(codes), k, relaxed, models, run, spare)[unit]
 
-    def _leave_sections(
+    def _cut_sections(
         self,
         encoded: Encoded,
         stays: NDArray[np.bool_],
@@ -135,12 +153,21 @@ class Mondrian:
 
         Groups are compared with the distribution of all rows, and at last with that of the release.
         """
-        whole = encoded.section(np.ones(len(encoded.order), dtype=bool))
-        part = whole if stays.all() else whole.part(stays)
-        labels = self.cut(part, k, models, run)
-        self.check_groups(part, models, labels)
-        rows = SectionRows(np.arange(len(stays)), whole, spread(labels, stays))
-        left = leave_sections(encoded, models, [rows], k, most)
+        check_sample(models, encoded.n_rows)
+        spare, quiet = min(run.suppression_limit, MOST_SPARE), replace(run, progress=lambda share: None)
+        segments = find_segments(encoded, k, models, stays)
+        parts, done = [], 0
+        for segment in segments:
+            rows, own = segment.part, segment.stays
+            part = rows if own.all() else rows.part(own)
+            labels = self.cut(part, k, models, quiet if len(segments) > 1 else run, spare)
+            self.check_groups(part, models, labels)
+            parts.append(SectionRows(segment.rows, rows, spread(labels, own)))
+            done += len(own)
+            run.progress(done / len(stays))
+        if not run.suppression_limit:
+            return join_sections(parts, [each.labels for each in parts])
+        left = leave_sections(encoded, models, parts, k, most)
         if left is None:
             raise self.no_groups(models)
         return left

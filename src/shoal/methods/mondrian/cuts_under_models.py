@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +110,7 @@ def split_under_models(
     relaxed: bool,
     models: tuple[PrivacyModel, ...],
     run: Run,
+    spare_share: Fraction = Fraction(0),
 ) -> NDArray[np.int32]:
     """Return the group of each unit. In each round every open segment proposes its next cut; cuts that pass are made.
 
@@ -116,10 +118,9 @@ def split_under_models(
     way to the deepest segment.
     """
     local = tuple(model for model in models if not model.size_only and model.basis is not Basis.TABLE)
-    budget = min(
-        (m.most_groups(int(entries.whole.sizes.sum())) for m in models if isinstance(m, AverageRisk)), default=n_units
-    )
-    lone = [m.most_alone(int(entries.whole.rows.sum())) for m in models if isinstance(m, Uniqueness)] if k == 1 else []
+    n_people, n_rows = (int(int(n.sum()) * (1 - spare_share)) for n in (entries.whole.sizes, entries.whole.rows))
+    budget = min((max(1, m.most_groups(n_people)) for m in models if isinstance(m, AverageRisk)), default=n_units)
+    lone = [m.most_alone(n_rows) for m in models if isinstance(m, Uniqueness)] if k == 1 else []
     spare_rows = min(lone, default=0)
     order = np.arange(n_units, dtype=np.int32)
     begins = np.zeros(n_units, dtype=bool)  # whether a segment begins

@@ -27,8 +27,9 @@ from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.pricing import Pricing, price_table
 from shoal.methods.shoaling.problem import Problem, SectionPlan, in_sections, prepare, suited
 from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, Effort, Search
-from shoal.methods.shoaling.unsteered import Excess, Found, check_sample, judge_sections, search_under, steering
+from shoal.methods.shoaling.unsteered import Excess, Found, search_under, steering
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
+from shoal.methods.suppression.all_groups import check_sample, judge_sections
 from shoal.methods.suppression.leaving import SectionRows, leave_sections
 from shoal.metrics.variance import Grid
 from shoal.models import Distributions, PrivacyModel
@@ -119,8 +120,7 @@ class Shoaling:
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)
         if run.limits:
-            least = max((model.minimum_size for model in models), default=1)
-            planned = have_room(encoded, stays, run.limits, least)
+            planned = have_room(encoded, stays, run.limits, models)
             if int(encoded.row_weights[~planned].sum()) <= most:  # else the search may find more than the plan
                 stays = planned
             check_rows_left(self.name, np.where(stays, 0, -1).astype(np.int32))
@@ -150,9 +150,7 @@ class Shoaling:
         if labels is None:
             labels = spread(leave_out(part, models, group(part), k, left, regroup), stays)
         run.progress(1.0)
-        if self.non_overlapping:
-            return nested_partition(encoded, searched, labels)
-        return tight_partition(encoded, labels)
+        return nested_partition(encoded, searched, labels) if self.non_overlapping else tight_partition(encoded, labels)
 
     def _find(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Found:
         """Return the problem and groups that pass the models."""

@@ -24,10 +24,9 @@ from shoal.methods.merge_failing import merge_failing
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.limits.planned import in_windows
 from shoal.methods.shoaling.problem import Problem
-from shoal.methods.suppression.leaving import IN_SECTIONS
-from shoal.models import AverageRisk, Basis, PopulationUniqueness, PrivacyModel, SampleUniqueness, Uniqueness
+from shoal.models import AverageRisk, Basis, PrivacyModel, Uniqueness
 
-__all__ = ["UNSTEERED", "Excess", "Found", "check_sample", "judge_sections", "search_under", "steering"]
+__all__ = ["Excess", "Found", "search_under", "steering"]
 
 UNSTEERED = frozenset({Basis.TABLE})
 
@@ -40,26 +39,6 @@ Excess = Callable[[Problem, Grouping], float]
 def steering(models: tuple[PrivacyModel, ...]) -> tuple[PrivacyModel, ...]:
     """Return the models that the kernels can steer by."""
     return tuple(model for model in models if model.basis not in UNSTEERED)
-
-
-def judge_sections(models: Sequence[PrivacyModel], k: int) -> bool:
-    """Say whether the groups of a table pass if those of each section do, as a table of its own.
-
-    Args:
-        models: The models.
-        k: The least group size. No estimate of uniques is made without lone rows.
-    """
-    together = [model for model in models if model.basis not in IN_SECTIONS]
-    shared = (AverageRisk, SampleUniqueness, PopulationUniqueness) if k > 1 else (AverageRisk, SampleUniqueness)
-    return all(isinstance(model, shared) for model in together)
-
-
-def check_sample(models: Sequence[PrivacyModel], n_rows: int) -> None:
-    """Raise a UsageError if the population of an estimate is smaller than the table, which a section does not tell."""
-    rows = np.array([n_rows])
-    for model in models:
-        if isinstance(model, PopulationUniqueness):
-            model.holds(rows, rows)
 
 
 def search_under(

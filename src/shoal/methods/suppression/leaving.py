@@ -25,13 +25,12 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries
 from shoal.errors import InfeasibleError
 from shoal.methods.base import failing_groups
-from shoal.methods.sections import has_several
 from shoal.methods.suppression import MOST_ROUNDS, loss_with_suppressed, spread
+from shoal.methods.suppression.all_groups import spare_rows
 from shoal.methods.suppression.slices import Members, slices_of
-from shoal.models import AverageRisk, Basis, Groups, KAnonymity, PrivacyModel, SampleUniqueness, Uniqueness
+from shoal.models import Basis, KAnonymity, PrivacyModel, Uniqueness
 
 __all__ = [
-    "IN_SECTIONS",
     "LARGEST",
     "Bound",
     "Leaving",
@@ -39,15 +38,13 @@ __all__ = [
     "SectionRows",
     "allowances",
     "find_bound",
+    "join_sections",
     "leave_in_order",
     "leave_sections",
-    "leaves_sections",
     "outliers_of",
     "without_outliers",
 ]
 
-# What judges a group by itself, wherever the other groups are.
-IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K, Basis.POPULATION})
 LARGEST = np.iinfo(np.int64).max
 COARSE = 44  # bits of a worth that the first sums leave out: 256 sums between a number and its double
 
@@ -133,7 +130,7 @@ def leave_in_order(encoded: Encoded, models: tuple[PrivacyModel, ...], groups: G
         k: The least group size.
         most: The largest number of rows that may be suppressed in the whole table.
     """
-    spare = _spare_rows(encoded, models, groups)
+    spare = spare_rows(encoded, models, groups)
     if any(isinstance(model, Uniqueness) for model in models):  # no slice leaves a row alone
         k, models = max(k, 2), (*models, KAnonymity(2))
     models = tuple(model for model in models if model.basis is not Basis.TABLE)
@@ -162,21 +159,6 @@ def leave_in_order(encoded: Encoded, models: tuple[PrivacyModel, ...], groups: G
     of_row, bits = members.of_row, worth.view(np.int64)
     leaving = Leaving(np.where(of_row >= 0, bits[of_row], 0), place.astype(np.int32)[of_row], rows)
     return leaving if spare is None else leaving.within(spare)
-
-
-def _spare_rows(encoded: Encoded, models: tuple[PrivacyModel, ...], groups: Grouped) -> int | None:
-    """Return how many rows may leave before groups or lone rows are too many; None if no model limits them."""
-    limits = [model for model in models if isinstance(model, AverageRisk | SampleUniqueness)]
-    if not limits:
-        return None
-    judged = Groups.of(encoded, groups.labels(encoded.weights) if isinstance(groups, Entries) else groups)
-    most = []
-    for model in limits:
-        is_lone = isinstance(model, SampleUniqueness)
-        limited = int(judged.rows[judged.sizes == 1].sum()) if is_lone else judged.n_groups
-        least = -(-limited * model.limit.denominator // model.limit.numerator) if limited else 0
-        most.append(int((judged.rows if is_lone else judged.sizes).sum()) - least)
-    return max(0, min(most))
 
 
 def _labelled(groups: Grouped, members: Members) -> Grouped:
@@ -264,19 +246,6 @@ class SectionRows(NamedTuple):
     regroup: Regroup | None = None
 
 
-def leaves_sections(encoded: Encoded, models: tuple[PrivacyModel, ...], stays: NDArray[np.bool_], most: int) -> bool:
-    """Say whether rows leave the groups of Mondrian as they leave those of a table of several sections.
-
-    Args:
-        encoded: The table.
-        models: What every group must pass.
-        stays: The canonical rows that do not leave before the search.
-        most: How many others may leave.
-    """
-    in_reach = (most > 0 or not stays.all()) and all(model.basis in IN_SECTIONS for model in models)
-    return in_reach and has_several(encoded)
-
-
 def leave_sections(
     encoded: Encoded, models: tuple[PrivacyModel, ...], parts: Sequence[SectionRows], k: int, most: int
 ) -> Labels | None:
@@ -310,13 +279,13 @@ def leave_sections(
     others = Leaving.joined([leave_in_order(each.part, models, own, k, most) for each, own in pairs])
     gone = np.split(others.leaves(find_bound(others.sums, left)), ends)
     fewer = [np.where(leaves, -1, own) for own, leaves in zip(fewer, gone, strict=True)]
-    for labels in (_together(parts, fewer), _together(parts, [each.labels for each in parts])):
+    for labels in (join_sections(parts, fewer), join_sections(parts, [each.labels for each in parts])):
         if not failing_groups(encoded, models, labels).any():
             return labels
     return None
 
 
-def _together(parts: Sequence[SectionRows], labels: Sequence[NDArray[np.integer[Any]]]) -> Labels:
+def join_sections(parts: Sequence[SectionRows], labels: Sequence[NDArray[np.integer[Any]]]) -> Labels:
     """Return the groups of all rows from those of sections."""
     found = np.full(sum(len(each.rows) for each in parts), -1, dtype=np.int32)
     first = 0

@@ -231,16 +231,16 @@ def group_within(
         return method.partition(encoded, models, run)
     _check_method(method, models)
     if method.name == DEFAULT:
-        if by_combinations(encoded, limits):
+        if by_combinations(encoded, limits, models):
             bounds = replace(bounds, encoded=count_limited(encoded, limits)[0])
         partition = _searched(method, encoded, models, run, bounds)
     elif isinstance(method, FullDomain):
         return _at_levels(method, encoded, limits).partition(encoded, models, run)
     else:
-        windows = _windows(method, encoded, limits, bounds)
+        windows = _windows(method, encoded, models, limits, bounds)
         plain = replace(run, limits=(), suppression_limit=Fraction(0))
         # Windows of a table of several sections are compared with the whole table, as its sections are.
-        by_sections = bool(encoded.sensitive) and sections.has_several(encoded)
+        by_sections = bool(encoded.sensitive) and sections.has_several(encoded, models)
         whole = encoded.section(np.ones(len(encoded.order), dtype=bool)) if by_sections else encoded
         partition = group_in_windows(method, whole, windows, models, plain)
     entries = partition.entries
@@ -250,9 +250,11 @@ def group_within(
     return apply_limits(encoded, partition, limits)
 
 
-def _windows(method: Method, encoded: Encoded, limits: Sequence[Limited], bounds: Bounds) -> NDArray[np.int32]:
+def _windows(
+    method: Method, encoded: Encoded, models: Sequence[PrivacyModel], limits: Sequence[Limited], bounds: Bounds
+) -> NDArray[np.int32]:
     """Return windows for a method that does not keep to limits itself; those that need no single rows come first."""
-    if isinstance(method, Mondrian) and method.variant == "strict" and by_combinations(encoded, limits):
+    if isinstance(method, Mondrian) and method.variant == "strict" and by_combinations(encoded, limits, models):
         counted, combination = count_limited(encoded, limits)
         if (labels := plan_combinations(counted, limits, bounds.k)) is not None:
             return np.asarray(labels[combination])

@@ -235,9 +235,10 @@ def _plan_search(
     if extent.by_person:  # later, nobody may be there to count people
         for move in moves:
             move.prepare()
+    planned = replace(run, suppression_limit=given.suppression_limit)
     return SectionSearch(
         method,
-        sectioning.of(method, halved or encoded, models, run, extent, windows, leaving, parts),
+        sectioning.of(method, halved or encoded, models, planned, extent, windows, leaving, parts),
         whole,
         models,
         run,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from shoal.methods.base import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.registry import DEFAULT
-from shoal.methods.shoaling.unsteered import UNSTEERED, judge_sections
+from shoal.methods.suppression.all_groups import IN_SECTIONS, judge_sections
 from shoal.models import PopulationUniqueness
 from shoal.release.counted_tables.searcher import PopulationCounter, RegionCounter, Searcher, UnitSearcher
 from shoal.release.counted_tables.sections.mondrian import MondrianSections
@@ -47,7 +47,7 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if is_limited and getattr(method, "non_overlapping", False):  # refused
         return False
-    if not _judges_sections(job, by_person=bool(schema.names(Role.PERSON))):
+    if not _judges_sections(job, is_limited=is_limited, by_person=bool(schema.names(Role.PERSON))):
         return False
     # Each cut asks for the smallest of all regions.
     if sectioning is SingleSections:
@@ -66,11 +66,13 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     return isinstance(source, UnitSearcher) or not beyond_tuples
 
 
-def _judges_sections(job: Job, *, by_person: bool) -> bool:
+def _judges_sections(job: Job, *, is_limited: bool, by_person: bool) -> bool:
     """Say whether the groups of a section can be judged without those of the others."""
-    together = [model for model in job.models if model.basis in UNSTEERED]
+    together = [model for model in job.models if model.basis not in IN_SECTIONS]
     # People of the release are fewer than those of its sections together.
     if by_person and any(isinstance(model, PopulationUniqueness) for model in together):
         return False
+    if together and is_limited and job.method.name != DEFAULT:  # refused
+        return False
     k = max([job.request.k, *(model.minimum_size for model in job.models)])
-    return judge_sections(job.models, k) and (not together or job.method.name == DEFAULT)
+    return judge_sections(job.models, k)

@@ -180,7 +180,7 @@ class _Proposed:
         plan, people = self.plan, dict[int, NDArray[np.int64]]()
         if plan.counts_people and self.proposed:
             people = run(lambda: self._count_people(tuples))
-        few = {node for node, own in people.items() if (own < plan.k).any()}
+        few = {node for node, own in people.items() if (own < plan.least).any()}
         enough = replace(self, proposed={node: cut for node, cut in self.proposed.items() if node not in few})
         rulings = dict.fromkeys(few, Ruling.FEW_PEOPLE) | dict.fromkeys(enough.proposed, Ruling.ALLOWED)
         if plan.judged and enough.proposed:

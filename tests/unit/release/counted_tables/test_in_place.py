@@ -236,7 +236,7 @@ class CountedSection(TupleSection):
         people = None
         if self.plan.counts_people:
             people = np.bincount(np.unique(np.column_stack([parts, units[:, -1]]), axis=0)[:, 0])
-            if people.min() < self.plan.k:
+            if people.min() < self.plan.least:
                 return Ruling.FEW_PEOPLE
         counted = [PartCounts(parts, units[:, list(places)], rows) for places in self.plan.judged]
         return Ruling.ALLOWED if self.plan.passes(counted, people) else Ruling.REFUSED
@@ -313,6 +313,7 @@ MORE: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["z other", "number", "name", "who"],
     },
+    "mondrian under a model of all groups": {**CUT, "models": [shoal.AverageRisk(0.1)]},
     "mondrian by people": {
         **CUT,
         "person": "who",
@@ -362,7 +363,6 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
         "drop": [*GIVEN["drop"], "age"],
         "models": [shoal.LDiversity("disease", l=2)],
     },
-    "all groups beside mondrian": {**CUT, "models": [shoal.AverageRisk(0.1)]},
     "estimate of uniques": {"k": 1, "models": [shoal.PopulationUniqueness(0.01, population=2000)]},
     "method": {"method": "mdav", "effort": None},
     "variant": {**CUT, "options": {"variant": "relaxed"}},

@@ -23,10 +23,13 @@ from shoal.models import Basis, PrivacyModel
 __all__ = ["have_room", "in_windows"]
 
 
-def have_room(encoded: Encoded, stays: NDArray[np.bool_], limits: Sequence[Limited], k: int) -> NDArray[np.bool_]:
+def have_room(
+    encoded: Encoded, stays: NDArray[np.bool_], limits: Sequence[Limited], models: Sequence[PrivacyModel]
+) -> NDArray[np.bool_]:
     """Say of each row whether a plan of windows has room for it; stays: which rows it is for."""
+    k = max((model.minimum_size for model in models), default=1)
     part = encoded if stays.all() else encoded.part(stays)
-    if not by_combinations(encoded, limits):
+    if not by_combinations(encoded, limits, models):
         return spread(plan_windows(part, limits, k), stays) >= 0
     counted, combination = count_limited(part, limits)
     return spread(plan_windows(counted, limits, k)[combination], stays) >= 0

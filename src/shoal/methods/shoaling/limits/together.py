@@ -14,16 +14,17 @@ from shoal.encoding.ends import Holders
 from shoal.encoding.limits import Limited
 from shoal.encoding.windows import LastMet
 from shoal.methods.sections import has_several
+from shoal.models import PrivacyModel
 
 __all__ = ["by_combinations", "count_limited"]
 
 
-def by_combinations(encoded: Encoded, limits: Sequence[Limited]) -> bool:
+def by_combinations(encoded: Encoded, limits: Sequence[Limited], models: Sequence[PrivacyModel]) -> bool:
     """Say whether plans look at combinations of limited values: for sets of categories, in tables of several sections.
 
     All rows of a combination then share a window, lend to others or leave, so that nobody needs the rows to plan.
     """
-    return any(limit.most for limit in limits) and has_several(encoded)
+    return any(limit.most for limit in limits) and has_several(encoded, models)
 
 
 def count_limited(encoded: Encoded, limits: Sequence[Limited]) -> tuple[Encoded, NDArray[np.int32]]:

@@ -24,7 +24,7 @@ from shoal.methods.sections import Tree, cut_by
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.duck.groups import DuckFound
-from shoal.release.counted_tables.duck.sections import DuckSection, leaves_of
+from shoal.release.counted_tables.duck.sections import DuckSection
 from shoal.release.counted_tables.duck.suppression import DuckHeld
 from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts, Upto
 from shoal.release.counted_tables.sections.people import latest_met
@@ -274,7 +274,7 @@ class DuckSearcher:
         if search.plan.may_fail:
             self._search_tree(search, tree, found)
             return
-        for frame, groups in self._searched(search, leaves_of(tree), drop=True):
+        for frame, groups in self._searched(search, tree.leaves(), drop=True):
             if isinstance(groups, InfeasibleError):
                 raise groups
             found.add(frame, groups)
@@ -298,7 +298,7 @@ class DuckSearcher:
             session.save(pl.DataFrame({"groups": [pickle.dumps(outcome)]}), path)
             return path
 
-        leaves = leaves_of(tree)
+        leaves = tree.leaves()
         outcomes = {
             id(leaf): kept(each) for leaf, (_, each) in zip(leaves, self._searched(search, leaves), strict=True)
         }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.sections import Cut, Ruling, Tree
+from shoal.methods.sections import Cut, Ruling
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.plan import PartCounts, Sectioning
 from shoal.tables.sorting import Packing
@@ -19,7 +19,7 @@ from shoal.tables.sources.duck_session import DuckSession
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["DuckSection", "leaves_of"]
+__all__ = ["DuckSection"]
 
 Counts = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -64,7 +64,7 @@ class DuckSection:
             pairs = f"select distinct {part}, {person} as person {source}"
             frame = self.session.fetch(f"select count(*)::bigint as n from ({pairs}) group by part order by part")
             people = frame["n"].to_numpy().astype(np.int64)
-            if (people < self.plan.k).any():
+            if (people < self.plan.least).any():
                 return Ruling.FEW_PEOPLE
         return Ruling.ALLOWED if self.plan.passes(self._count_parts(part, source), people) else Ruling.REFUSED
 
@@ -169,10 +169,3 @@ def _staying_in_sql(session: DuckSession, packing: Packing, leaving: LeavingBefo
         equal = " and ".join(f"gone.g{place} = {packing.code_in_sql(place)}" for place in leaving.places)
         stays.append(f"not exists (select 1 from gone where {equal})")
     return " and ".join(stays)
-
-
-def leaves_of(tree: Tree[DuckSection]) -> list[DuckSection]:
-    """Return the sections that were not cut, from left to right."""
-    if tree.sides is None:
-        return [tree.section]
-    return [leaf for side in tree.sides for leaf in leaves_of(side)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -20,9 +21,11 @@ from shoal.methods.mondrian import Mondrian
 from shoal.methods.mondrian.counted_cuts import counted_cuts
 from shoal.methods.mondrian.cuts_under_models import CHOICES
 from shoal.methods.mondrian.declared_domains import Region, split_regions
+from shoal.methods.mondrian.in_sections import MOST_SPARE
 from shoal.methods.sections import Cut
 from shoal.methods.shoaling.pricing import Column
 from shoal.methods.shoaling.problem import Extent
+from shoal.methods.suppression.all_groups import check_sample, least_section
 from shoal.models import Basis, Distributions, Groups, PrivacyModel
 from shoal.release.cells.limits import no_groups_within
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
@@ -42,20 +45,23 @@ class MondrianSections:
         method: The method.
         attributes: The quasi-identifiers of the table.
         k: The least group size.
+        least: The least rows of each part of a cut, or people: fewer could keep no share of a limit on all groups.
         whole: What models know of the whole table.
         sensitive: The sensitive columns that models count, with the totals of the table.
         models: The models that judge more than sizes.
-        counts_people: Whether k people must be in each part.
+        counts_people: Whether people are counted in each part.
         windows: What may share a group, if cells are limited.
         population: The population that models compare groups with.
         leaving: Which rows are suppressed before the search.
         region: The region of the table, if domains are declared.
         regions: The region of each window from which segments were cut; as they are cut, it keeps theirs.
+        spare: The share of the rows of a segment that may leave later without breaking a limit of all groups.
     """
 
     method: Mondrian
     attributes: tuple[Attribute, ...]
     k: int
+    least: int
     whole: Distributions
     sensitive: tuple[Sensitive, ...]
     models: tuple[PrivacyModel, ...]
@@ -65,6 +71,7 @@ class MondrianSections:
     leaving: LeavingBefore | None = None
     region: Region | None = None
     regions: dict[int, Region] = field(default_factory=dict)
+    spare: Fraction = Fraction(0)
     by_rows: ClassVar[bool] = True
     may_fail: ClassVar[bool] = False
     regroups: ClassVar[bool] = False
@@ -88,10 +95,13 @@ class MondrianSections:
     ) -> Self:
         """Plan the cuts of a table."""
         assert isinstance(method, Mondrian)
+        check_sample(models, encoded.n_rows)
+        k = max(model.minimum_size for model in models)
         return cls(
             method,
             encoded.attributes,
-            max(model.minimum_size for model in models),
+            k,
+            max(k, least_section(models)),
             Distributions.of(encoded),
             tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive),
             tuple(model for model in models if not model.size_only),
@@ -100,6 +110,7 @@ class MondrianSections:
             encoded.population,
             leaving,
             Region.whole(encoded, method.domains) if method.domains else None,
+            spare=min(run.suppression_limit, MOST_SPARE),
         )
 
     @cached_property
@@ -127,7 +138,7 @@ class MondrianSections:
     @property
     def _counting(self) -> list[PrivacyModel]:
         """The models that count rows of each part."""
-        return [model for model in self.models if model.basis is not Basis.POPULATION]
+        return [model for model in self.models if model.basis not in (Basis.POPULATION, Basis.TABLE)]
 
     @property
     def _covering(self) -> list[PrivacyModel]:
@@ -139,7 +150,7 @@ class MondrianSections:
         return self.method.no_groups(models) if self.windows is None else no_groups_within(self.method)
 
     def cuts(self, histograms: Sequence[Counts], largest: int) -> Iterator[Cut]:
-        """Yield the cuts that leave k rows in each part, in the order of the method; windows are separated first."""
+        """Yield cuts that leave enough rows in each part, in the order of the method; windows are separated first."""
         if self.windows is not None and (cut := self.windows.first_cut(histograms)) is not None:
             return iter([cut])
         if self.region is not None:
@@ -147,7 +158,7 @@ class MondrianSections:
             own = self._region(window).around(histograms).divide(histograms, self.attributes, self.k)
             return iter([] if own is None else [own])
         n_choices = CHOICES if self.models else 1
-        return counted_cuts(histograms, self.attributes, self.k, n_choices, by_person=self.counts_people)
+        return counted_cuts(histograms, self.attributes, self.least, n_choices, by_person=self.counts_people)
 
     def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
         """Say whether every part passes the models."""
@@ -205,7 +216,7 @@ class MondrianSections:
             return split_regions(section, self.k, region, run)[section.row_tuple]
         if self.windows is not None:
             return self._group_in_windows(section, models, run, windows[section.row_tuple])
-        labels = self.method.cut(section, self.k, models, run)
+        labels = self.method.cut(section, self.k, models, run, self.spare)
         self.method.check_groups(section, models, labels)
         return labels
 

@@ -75,6 +75,10 @@ class Sectioning(Protocol):
         """The least group size."""
 
     @property
+    def least(self) -> int:
+        """The least rows of each part of a cut; the least people, if these are counted."""
+
+    @property
     def whole(self) -> Distributions:
         """What models know of the whole table."""
 
@@ -103,7 +107,7 @@ class Sectioning(Protocol):
 
     @property
     def counts_people(self) -> bool:
-        """Whether each part of a cut must have k people."""
+        """Whether people are counted in each part of a cut."""
 
     @property
     def may_fail(self) -> bool:

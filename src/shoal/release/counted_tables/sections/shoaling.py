@@ -20,7 +20,8 @@ from shoal.methods.shoaling.pricing import Column
 from shoal.methods.shoaling.problem import Extent, SectionPlan, prepare, suited
 from shoal.methods.shoaling.search import Shoaling
 from shoal.methods.shoaling.steps import Search
-from shoal.methods.shoaling.unsteered import check_sample, steering
+from shoal.methods.shoaling.unsteered import steering
+from shoal.methods.suppression.all_groups import check_sample
 from shoal.models import Basis, Distributions, PrivacyModel
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.plan import PartCounts
@@ -73,6 +74,11 @@ class ShoalingSections:
 
     @property
     def k(self) -> int:
+        """The least group size."""
+        return self.plan.k
+
+    @property
+    def least(self) -> int:
         """The least group size."""
         return self.plan.k
 

@@ -84,6 +84,11 @@ class SingleSections:
         return tuple(Column(a, np.arange(n)) for a, n in enumerate(self.n_codes))
 
     @property
+    def least(self) -> int:
+        """The least group size."""
+        return self.k
+
+    @property
     def n_codes(self) -> list[int]:
         """The number of codes of each quasi-identifier."""
         return [len(own) for own in self.parts]

@@ -1,0 +1,125 @@
+"""Strict Mondrian in a table of several sections, as far as the rows of other sections decide what happens in one.
+
+Under models that judge all groups together, segments of more units than a section are cut by counts, as the engines cut
+them that have no rows in memory. The other models judge each part of a cut. A smaller segment keeps its own share of
+the limits of all groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Encoded
+from shoal.methods import sections
+from shoal.methods.base import failing_groups
+from shoal.methods.mondrian.counted_cuts import counted_cuts
+from shoal.methods.mondrian.cuts_under_models import CHOICES
+from shoal.methods.sections import Cut, Ruling, cut_by, number_units
+from shoal.methods.suppression.all_groups import judge_sections, least_section
+from shoal.models import Basis, Groups, PopulationUniqueness, PrivacyModel
+
+__all__ = ["MOST_SPARE", "Segment", "find_segments", "works_in_sections"]
+
+# The largest share of the rows that may leave groups although models limit how many groups or lone rows there are.
+MOST_SPARE = Fraction(1, 512)
+
+
+def works_in_sections(
+    encoded: Encoded, models: tuple[PrivacyModel, ...], k: int, stays: NDArray[np.bool_], most: int
+) -> bool:
+    """Say whether a table is cut, or rows leave its groups, as those of a table of several sections.
+
+    Args:
+        encoded: The table.
+        models: What every group must pass.
+        k: The least group size.
+        stays: The canonical rows that do not leave before the search.
+        most: How many others may leave.
+    """
+    # People of the release are fewer than those of its sections together.
+    if encoded.people is not None and any(isinstance(model, PopulationUniqueness) for model in models):
+        return False
+    matters = most > 0 or not stays.all() or any(model.basis is Basis.TABLE for model in models)
+    return matters and judge_sections(models, k) and sections.has_several(encoded, models)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Some rows of a table.
+
+    Attributes:
+        rows: The canonical rows, ascending.
+        part: These rows, whose sensitive values are compared with those of all rows.
+        units: The unit of each.
+        stays: Whether each stays in the table; others are not counted to find or judge a cut.
+    """
+
+    rows: NDArray[np.int64]
+    part: Encoded
+    units: NDArray[np.int64]
+    stays: NDArray[np.bool_]
+
+    @property
+    def n_tuples(self) -> int:
+        """The number of units."""
+        return len(np.unique(self.units))
+
+    def histograms(self) -> Sequence[NDArray[np.int64]]:
+        """Return the number of rows of each code, attribute after attribute."""
+        rows = np.where(self.stays, self.part.row_weights, 0)
+        return [
+            np.bincount(self.codes(a), rows, len(attribute.texts)).astype(np.int64)
+            for a, attribute in enumerate(self.part.attributes)
+        ]
+
+    def codes(self, column: int) -> NDArray[np.int32]:
+        """Return the code of each row."""
+        return np.asarray(self.part.tuples[self.part.row_tuple, column])
+
+    def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[Self, Self]:
+        """Cut the segment by the codes of an attribute."""
+        is_left = goes_left[self.codes(column)]
+        left, right = (
+            replace(self, rows=self.rows[own], part=self.part.part(own), units=self.units[own], stays=self.stays[own])
+            for own in (is_left, ~is_left)
+        )
+        return left, right
+
+
+def find_segments(
+    encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], stays: NDArray[np.bool_]
+) -> list[Segment]:
+    """Cut a table until no segment has more units than a section, or none can be cut.
+
+    If no model judges all groups together, the table stays whole: no group depends on such cuts.
+
+    Args:
+        encoded: The table.
+        k: The least group size.
+        models: The models.
+        stays: The canonical rows that do not leave before the search.
+    """
+    every = np.ones(len(stays), dtype=bool)
+    whole = Segment(np.arange(len(stays)), encoded.section(every), number_units(encoded, models), stays)
+    if not any(model.basis is Basis.TABLE for model in models):
+        return [whole]
+    least = max(k, least_section(models))
+    local = tuple(model for model in models if not model.size_only and model.basis is not Basis.TABLE)
+
+    def cuts(histograms: Sequence[NDArray[np.int64]]) -> Iterator[Cut]:
+        by_person = encoded.people is not None
+        return counted_cuts(histograms, encoded.attributes, least, CHOICES, by_person=by_person)
+
+    def rule(segment: Segment, cut: Cut) -> Ruling:
+        labels = np.where(segment.stays, cut.parts[segment.codes(cut.column)], -1).astype(np.int32)
+        if encoded.people is not None and (Groups.of(segment.part, labels).sizes < least).any():
+            return Ruling.FEW_PEOPLE
+        return Ruling.REFUSED if failing_groups(segment.part, local, labels).any() else Ruling.ALLOWED
+
+    return cut_by(whole, cuts, sections.LARGEST_SECTION, rule).leaves()
