@@ -25,7 +25,7 @@ FAST = {
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.shuffle.partitions": "2",
     "spark.python.worker.idleTimeoutSeconds": "0",
 }
 
@@ -102,8 +102,8 @@ def no_session(shared_session: SharedSession) -> None:
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A CSV file that several tasks read, of several sections."""
     monkeypatch.setattr(sections, "LARGEST_SECTION", 120)
-    monkeypatch.setattr(reading, "SPLIT_BYTES", 7_000)
-    monkeypatch.setattr(reading, "SPLIT_ROWS", 150)
+    monkeypatch.setattr(reading, "SPLIT_BYTES", 16_000)
+    monkeypatch.setattr(reading, "SPLIT_ROWS", 300)
     path = tmp_path / "source.csv"
     write_csv(odd_table(1, 600), path)
     return path
