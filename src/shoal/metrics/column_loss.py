@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +17,13 @@ from shoal.encoding.ends import RangeEnds
 from shoal.encoding.partition import RANGE, SET, Cells
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
-from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, Domain, OrderedReader, Reader, numbers_of, reader
+from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, Domain, NumberLine, OrderedReader, Reader, reader
 from shoal.rules import Pair
-from shoal.schema import Column, Kind, Schema
-from shoal.tables import values
+from shoal.schema import Column, Schema
 
-__all__ = ["Baseline", "ColumnLoss", "add_losses", "cell_counts", "column_loss"]
+__all__ = ["Baseline", "Bounds", "ColumnLoss", "add_losses", "column_loss"]
+
+MOST_AT_ONCE = 1 << 16  # ranges whose losses are in memory at the same time
 
 
 @dataclass(frozen=True)
@@ -65,24 +64,55 @@ AMOUNTS = tuple(each.name for each in fields(ColumnLoss) if each.name != "broken
 _amounts = attrgetter(*AMOUNTS)
 
 
+class Bounds(NamedTuple):
+    """A released cell that covers a range of numbers or dates; the losses of many of them are computed at once."""
+
+    text: str
+    low: float
+    high: float
+
+
+class _Sums:
+    """Sums of losses, one term after the other: the order of the terms fixes the last digit."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, Any] = dict.fromkeys(AMOUNTS, 0)  # counts stay ints
+        self._broken = set[int]()
+
+    def add(self, loss: ColumnLoss, times: int) -> None:
+        """Add a loss, a number of times."""
+        if times and loss is not UNCHANGED:
+            pairs = zip(self._sums.items(), _amounts(loss), strict=True)
+            self._sums = {name: total + amount * times for (name, total), amount in pairs}
+            self._broken |= loss.broken
+
+    def add_ranges(self, baseline: Baseline, ranges: Sequence[Bounds], times: Sequence[int]) -> None:
+        """Add the losses of ranges, each a number of times."""
+        if ranges:
+            amounts, broken = baseline.losses_of(ranges)
+            for name, own in amounts.items():
+                total = np.cumsum(np.append(self._sums[name], own * np.array(times)))[-1]  # term by term
+                self._sums[name] = total.item()
+            self._broken |= broken
+
+    def total(self) -> ColumnLoss:
+        """Return the sums."""
+        return ColumnLoss(**self._sums, broken=frozenset(self._broken))
+
+
 def add_losses(losses: Iterable[tuple[ColumnLoss, int]]) -> ColumnLoss:
-    """Add up losses, each a number of times; the order of the terms fixes the last digit of the sums."""
-    sums: list[float] | None = None
-    broken = set[int]()
-    for loss, times in losses:  # one after the other: a column may have millions of different cells
-        if times:
-            pairs = zip(sums or [0] * len(AMOUNTS), _amounts(loss), strict=True)
-            sums = [total + amount * times for total, amount in pairs]  # counts stay ints
-            broken |= loss.broken
-    by_name: dict[str, Any] = dict(zip(AMOUNTS, sums or _amounts(UNCHANGED), strict=True))
-    return ColumnLoss(**by_name, broken=frozenset(broken))
+    """Add up losses, each a number of times."""
+    sums = _Sums()
+    for loss, times in losses:
+        sums.add(loss, times)
+    return sums.total()
 
 
 def column_loss(
     baseline: Baseline,
     counts: Mapping[str, int],
     n_suppressed: int,
-    loss_of: Callable[[str], ColumnLoss],
+    loss_of: Callable[[str], ColumnLoss | Bounds],
 ) -> ColumnLoss:
     """Return the loss of a column.
 
@@ -92,22 +122,28 @@ def column_loss(
         baseline: The column of the original.
         counts: The number of rows of each distinct released cell.
         n_suppressed: The number of rows that are not in the release.
-        loss_of: Returns the loss of a released cell.
+        loss_of: Returns the loss of a released cell, or the range that it covers.
     """
-
-    def terms() -> Iterator[tuple[ColumnLoss, int]]:
-        left = sum(count for text, count in baseline.before.items() if text in baseline.missing)
-        yield baseline.everything, n_suppressed
-        for text in () if baseline.is_as_it_was(counts) else sorted(counts):
-            count = counts[text]
-            if text in baseline.missing and (left or text not in SUPPRESSED):
-                surplus = max(0, count - left)
-                left -= count - surplus
-                yield baseline.everything, surplus
-            else:
-                yield loss_of(text), count
-
-    return add_losses(terms())
+    left = sum(count for text, count in baseline.before.items() if text in baseline.missing)
+    sums, ranges, times = _Sums(), list[Bounds](), list[int]()
+    sums.add(baseline.everything, n_suppressed)
+    for text in () if baseline.is_as_it_was(counts) else sorted(counts):
+        loss, count = baseline.everything, counts[text]
+        if text in baseline.missing and (left or text not in SUPPRESSED):
+            surplus = max(0, count - left)
+            left, count = left - (count - surplus), surplus
+        else:
+            found = loss_of(text)
+            if isinstance(found, Bounds) and len(ranges) < MOST_AT_ONCE:
+                ranges.append(found)
+                times.append(count)
+                continue
+            loss = baseline.loss_of_range(found) if isinstance(found, Bounds) else found
+        sums.add_ranges(baseline, ranges, times)
+        ranges, times = [], []
+        sums.add(loss, count)
+    sums.add_ranges(baseline, ranges, times)
+    return sums.total()
 
 
 @dataclass(frozen=True)
@@ -122,8 +158,7 @@ class Baseline:
         cells: Reads the released cells of the column.
         hierarchy: The hierarchy of the column, if there is one.
         level_losses: The distortion of each level of the hierarchy.
-        numbers: The known values of a number or date in order, once for each spelling.
-        texts: The spelling of each of `numbers`.
+        line: The known values of a number or date, in order.
         pairs: The rules of the column, over its codes.
         missing: The texts that mark a missing value.
         attribute: The column as codes, if rules are over values that were recoded.
@@ -136,8 +171,7 @@ class Baseline:
     cells: Reader
     hierarchy: Hierarchy | None
     level_losses: list[float]
-    numbers: Sequence[float]
-    texts: list[str]
+    line: NumberLine
     pairs: Sequence[Pair]
     missing: tuple[str, ...]
     attribute: Attribute | None = None
@@ -176,24 +210,19 @@ class Baseline:
         n_values = len(cells.domain) if isinstance(cells, CategoryReader) else len(rows)
         height = hierarchy.height if hierarchy else 1
         level_losses = [float(share) for share in (climb or Climb()).to_levels(column.name, height)]
-        numbers, texts = array("d"), list[str]()
-        if isinstance(cells, OrderedReader):
-            known_texts = sorted(text for text in rows if text not in schema.missing)
-            own = np.array([float(number) for number in numbers_of(column, known_texts)[0]])
-            order = np.argsort(own, kind="stable")
-            numbers, texts = array("d", own[order].tobytes()), [known_texts[i] for i in order.tolist()]
-        missing = tuple(schema.missing)
-        return cls(
-            column, before, rows, n_values, cells, hierarchy, level_losses, numbers, texts, pairs, missing, attribute
-        )
+        is_ordered, missing = isinstance(cells, OrderedReader), tuple(schema.missing)
+        known = {text: count for text, count in rows.items() if is_ordered and text not in missing}
+        line = NumberLine.of(column, known, attribute if is_ordered else None)
+        return cls(column, before, rows, n_values, cells, hierarchy, level_losses, line, pairs, missing, attribute)
 
     @cached_property
     def everything(self) -> ColumnLoss:
         """The loss of a suppressed cell."""
         iloss = (self.n_values - 1) / self.n_values if self.n_values else 0.0
-        entropy, span = self._entropy(self.rows.values()), self._span(0, len(self.numbers), len(self.rows))
+        entropy, span = self._entropy(self.rows.values()), float(max(len(self.rows) - 1, 0))
         further, width = max(self._n_distinct - 1, 0), 0.0
         if isinstance(self.cells, OrderedReader):
+            span = self.line.width
             width = self.cells.high - self.cells.low
         return ColumnLoss(1.0, 1, iloss, 1.0, entropy, 1.0, 1.0, span, further, width, 1)
 
@@ -213,6 +242,11 @@ class Baseline:
 
     def loss_of_text(self, text: str) -> ColumnLoss | None:
         """Return the loss of a released cell from its text; None if the text cannot be read."""
+        found = self.read_text(text)
+        return self.loss_of_range(found) if isinstance(found, Bounds) else found
+
+    def read_text(self, text: str) -> ColumnLoss | Bounds | None:
+        """Return the loss of a released cell from its text, or its range; None if the text cannot be read."""
         if self.is_value(text):
             return UNCHANGED
         if text in SUPPRESSED:
@@ -224,12 +258,12 @@ class Baseline:
             return self._loss_of_set(text, ncp, self.cells.members(text))
         assert isinstance(self.cells, OrderedReader)
         bounds = self.cells.bounds(text)
-        return None if bounds is None else self._loss_of_range(text, *bounds)
+        return None if bounds is None else Bounds(text, *bounds)
 
-    def loss_of_cell(
+    def read_cell(
         self, text: str, cells: Cells, index: int, texts: Sequence[str], ends: RangeEnds
-    ) -> ColumnLoss | None:
-        """Return the loss of a cell of a partition; only labels of hierarchies are read as text.
+    ) -> ColumnLoss | Bounds | None:
+        """Return the loss of a cell of a partition, or its range; only labels of hierarchies are read as text.
 
         Args:
             text: Its released text.
@@ -247,8 +281,8 @@ class Baseline:
             return self._loss_of_set(text, self.cells.loss_of(values_inside), values_inside)
         if form == RANGE and isinstance(self.cells, OrderedReader):
             high = float(ends.high[index]) - (self.cells.step if ends.half_open[index] else 0.0)
-            return self._loss_of_range(text, *self.cells.with_coded(float(ends.low[index]), high))
-        return self.loss_of_text(text)
+            return Bounds(text, *self.cells.with_coded(float(ends.low[index]), high))
+        return self.read_text(text)
 
     def _loss_of_set(self, text: str, ncp: float, members: frozenset[str]) -> ColumnLoss:
         inside = sorted(members)
@@ -267,72 +301,60 @@ class Baseline:
             broken=self._broken_by(self._codes_of(inside)) if self.pairs else frozenset(),
         )
 
-    def _loss_of_range(self, text: str, low: float, high: float) -> ColumnLoss:
+    def loss_of_range(self, found: Bounds) -> ColumnLoss:
+        """Return the loss of a range."""
+        amounts, broken = self.losses_of([found])
+        own: dict[str, Any] = {name: amount.item() for name, amount in amounts.items()}
+        return ColumnLoss(**own, broken=broken)
+
+    def losses_of(self, ranges: Sequence[Bounds]) -> tuple[dict[str, NDArray[Any]], frozenset[int]]:
+        """Return the losses of ranges, amount by amount, and the rules that some of them break."""
         assert isinstance(self.cells, OrderedReader)
-        first, end = bisect_left(self.numbers, low), bisect_right(self.numbers, high)
-        beyond = max(end - first - 1, 0)
-        ncp = self.cells.loss_of(low, high)
-        level = self._level(text, self.texts[first:end] if self.hierarchy else ())
-        return ColumnLoss(
-            ncp=ncp,
-            changed=1,
-            iloss=beyond / max(self.n_values, 1),
-            lm=ncp,  # the share of the domain; a set or label counts its leaves instead
-            entropy=self._entropy_between(first, end),
-            levels=level / (len(self.level_losses) - 1),
-            distortion=self.level_losses[level],
-            spans=self._span(first, end, 0),
-            further=self._n_further(first, end),
-            width=high - low,
-            broken=self._broken_between(first, end) if self.pairs else frozenset(),
-        )
-
-    def _span(self, first: int, end: int, n_inside: int) -> float:
-        """Return how many values a cell covers beyond one: integers or days, else smallest gaps, or members."""
-        if isinstance(self.cells, CategoryReader):
-            return float(max(n_inside - 1, 0))
-        return (self.numbers[end - 1] - self.numbers[first]) / self._resolution if end > first else 0.0
-
-    def _n_further(self, first: int, end: int) -> int:
-        """Return how many distinct numbers a range covers beyond one; several spellings of a number are one."""
-        if end <= first:
-            return 0
-        ends = self.numbers[first], self.numbers[end - 1]
-        return bisect_left(self._distinct, ends[1]) - bisect_left(self._distinct, ends[0])
+        low, high = np.array([each.low for each in ranges]), np.array([each.high for each in ranges])
+        inside = self.line.inside(low, high)
+        levels, broken = np.ones(len(ranges), dtype=np.int64), set[int]()
+        spans = zip(inside.first.tolist(), inside.end.tolist(), strict=True)
+        for place, (first, end) in enumerate(spans) if self.hierarchy is not None or self.pairs else ():
+            if self.hierarchy is not None:
+                levels[place] = self._level(ranges[place].text, self.line.texts[first:end])
+            broken |= self._broken_between(first, end) if self.pairs else frozenset()
+        beyond, ncp = np.maximum(inside.end - inside.first - 1, 0), self.cells.losses_of(low, high)
+        ones = np.ones(len(ranges), dtype=np.int64)
+        amounts = {
+            "ncp": ncp,
+            "changed": ones,
+            "iloss": beyond / max(self.n_values, 1),
+            "lm": ncp,  # the share of the domain; a set or label counts its leaves instead
+            "entropy": inside.entropies,
+            "levels": levels / (len(self.level_losses) - 1),
+            "distortion": np.array(self.level_losses)[levels],
+            "spans": inside.widths,
+            "further": inside.further,
+            "width": high - low,
+            "starred": ones - 1,
+        }
+        return amounts, frozenset(broken)
 
     @cached_property
     def _n_distinct(self) -> int:
         """The number of values; several spellings of a number are one."""
         if isinstance(self.cells, CategoryReader):
             return self.n_values
-        return len(self._distinct) + any(text in self.missing for text in self.before)
-
-    @cached_property
-    def _resolution(self) -> float:
-        day = 86400.0 if self.column.kind is Kind.DATE else 1.0
-        numbers = np.unique(self.numbers)
-        gaps = np.diff(numbers)
-        if len(gaps) == 0 or not (numbers % day).any():
-            return day
-        return float(gaps.min())
+        return len(self.line.distinct) + any(text in self.missing for text in self.before)
 
     def _broken_between(self, first: int, end: int) -> frozenset[int]:
         """Return the rules that a group breaks which covers these numbers; all spellings of a number have one code."""
         if end <= first:
             return frozenset()
-        low, high = self.numbers[first], self.numbers[end - 1]
+        low, high = self.line.numbers[first], self.line.numbers[end - 1]
         if isinstance(self.cells, OrderedReader) and self.attribute is not None:
-            least, most = self.cells.coded
-            low, high = min(max(low, least), most), min(max(high, least), most)
-        return self._broken_by(list(range(bisect_left(self._distinct, low), bisect_right(self._distinct, high))))
+            low, high = np.clip([low, high], *self.cells.coded)
+        distinct = self.line.distinct
+        codes = np.searchsorted(distinct, low), np.searchsorted(distinct, high, side="right")
+        return self._broken_by(list(range(*codes)))
 
     def _broken_by(self, codes: list[int]) -> frozenset[int]:
         return frozenset(pair.rule for pair in self.pairs if pair.one[codes].any() and pair.other[codes].any())
-
-    @cached_property
-    def _distinct(self) -> Sequence[float]:
-        distinct = np.unique(self.numbers) if self.attribute is None else self.attribute.known_values
-        return array("d", distinct.tobytes())
 
     @cached_property
     def _codes(self) -> dict[str, int]:
@@ -350,18 +372,6 @@ class Baseline:
         labels = [coding.text for coding in self.column.codings if coding.text]
         label_of = {value: label for label in labels for value in self.cells.labels[label]}
         return [codes[label_of.get(value, value)] for value in inside]
-
-    @cached_property
-    def _sums(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """For each number, the rows up to it, and the sum of rows x log2(rows)."""
-        rows = np.array([0, *(self.rows[text] for text in self.texts)])
-        return np.cumsum(rows), np.cumsum(rows * np.log2(np.maximum(rows, 1)))
-
-    def _entropy_between(self, first: int, end: int) -> float:
-        """Return the entropy of consecutive numbers in constant time."""
-        rows, bits = self._sums
-        n_rows = rows[end] - rows[first]
-        return max(0.0, float(np.log2(n_rows) - (bits[end] - bits[first]) / n_rows)) if n_rows else 0.0
 
     def _entropy(self, counts: Iterable[int]) -> float:
         """Return the mean of -log2(rows of the value / rows of the cell) over the rows that the cell covers."""
@@ -384,12 +394,3 @@ class Baseline:
     @cached_property
     def _label_levels(self) -> dict[str, int]:
         return self.hierarchy.label_levels() if self.hierarchy else {}
-
-
-def cell_counts(texts: Iterable[str], counts: Iterable[int]) -> dict[str, int]:
-    """Return the rows of each distinct cell in normalised form."""
-    rows: dict[str, int] = {}
-    for text, count in zip(texts, counts, strict=True):
-        name = values.normalise(text)
-        rows[name] = rows.get(name, 0) + count
-    return rows

@@ -15,7 +15,7 @@ from shoal.encoding.partition import SUPPRESSION
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
-from shoal.metrics.column_loss import Baseline, ColumnLoss, add_losses, cell_counts, column_loss
+from shoal.metrics.column_loss import Baseline, Bounds, ColumnLoss, add_losses, column_loss
 from shoal.metrics.extent import (
     CenterFigures,
     ColumnExtent,
@@ -26,7 +26,7 @@ from shoal.metrics.extent import (
     spread_names,
     squares_of_centers,
 )
-from shoal.metrics.released_cells import Domain, unreadable_cell
+from shoal.metrics.released_cells import Domain, cell_counts, unreadable_cell
 from shoal.metrics.research_value import Research, Worth, read_dictionary
 from shoal.rules import CompiledRules, Pair
 from shoal.schema import Schema, check_k
@@ -296,8 +296,8 @@ def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> tu
     """Return the loss of a column from its released texts, and for each distinct text whether it is an exact cell."""
     name = baseline.column.name
 
-    def loss_of(text: str) -> ColumnLoss:
-        loss = baseline.loss_of_text(text)
+    def loss_of(text: str) -> ColumnLoss | Bounds:
+        loss = baseline.read_text(text)
         if loss is None:
             raise unreadable_cell(name, _first_row(released, name, text))
         return loss

@@ -11,8 +11,7 @@ from shoal.encoding.outliers import code_outliers
 from shoal.errors import UsageError
 from shoal.hierarchy.base import Hierarchy, Rule, for_columns
 from shoal.hierarchy.propose import Auto, propose_open
-from shoal.metrics.column_loss import cell_counts
-from shoal.metrics.released_cells import rare_labels
+from shoal.metrics.released_cells import cell_counts, rare_labels
 from shoal.schema import Reading, Role, Schema, column_names, parse_codings
 from shoal.tables.formats import as_table
 from shoal.tables.sources.counted import as_counted

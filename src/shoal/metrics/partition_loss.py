@@ -15,10 +15,10 @@ from shoal.encoding.dictionary import Distinct
 from shoal.encoding.ends import RangeEnds, release_ends
 from shoal.encoding.partition import SUPPRESSION, Cells, Partition
 from shoal.hierarchy.level_weights import Climb
-from shoal.metrics.column_loss import Baseline, ColumnLoss, cell_counts, column_loss
+from shoal.metrics.column_loss import Baseline, Bounds, ColumnLoss, column_loss
 from shoal.metrics.extent import ColumnExtent, exact_cells, extent_of
 from shoal.metrics.measure import GroupSizes, Measures, assemble, check_names, rules_of, weights_of
-from shoal.metrics.released_cells import unreadable_cell
+from shoal.metrics.released_cells import cell_counts, unreadable_cell
 from shoal.metrics.research_value import Research, Worth
 from shoal.metrics.variance import sum_of_squares
 from shoal.rules import CompiledRules
@@ -167,8 +167,8 @@ def _loss_in_partition(
     cell_of = {values.normalise(text): i for i, text in enumerate(texts)}
     counts = {text: count for text, count in cell_counts(texts, rows).items() if count}
 
-    def loss_of(text: str) -> ColumnLoss:
-        loss = baseline.loss_of_cell(text, cells, cell_of[text], attribute.texts, ends)
+    def loss_of(text: str) -> ColumnLoss | Bounds:
+        loss = baseline.read_cell(text, cells, cell_of[text], attribute.texts, ends)
         if loss is None:
             raise unreadable_cell(attribute.name, None)
         return loss

@@ -7,8 +7,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Attribute
 from shoal.errors import InputError, UsageError, setting
 from shoal.hierarchy.base import Hierarchy
 from shoal.schema import Column, Kind
@@ -18,8 +23,10 @@ from shoal.tables.values.forms import parse_texts
 __all__ = [
     "CategoryReader",
     "Domain",
+    "NumberLine",
     "OrderedReader",
     "Reader",
+    "cell_counts",
     "numbers_of",
     "open_step",
     "rare_labels",
@@ -52,6 +59,15 @@ def open_step(kind: Kind | None, numbers: Iterable[float]) -> float:
     """Return what an open bound takes off a range: 1 if all numbers are integers, a day if all dates are; else 0."""
     step = DAY if kind is Kind.DATE else 1.0
     return step if all(float(number) % step == 0 for number in numbers) else 0.0
+
+
+def cell_counts(texts: Iterable[str], counts: Iterable[int]) -> dict[str, int]:
+    """Return the rows of each distinct cell in normalised form."""
+    rows: dict[str, int] = {}
+    for text, count in zip(texts, counts, strict=True):
+        name = values.normalise(text)
+        rows[name] = rows.get(name, 0) + count
+    return rows
 
 
 @dataclass(frozen=True)
@@ -89,6 +105,13 @@ class OrderedReader:
         """Return the loss of a range."""
         low, high = max(low, self.low), min(high, self.high)
         return max(0.0, (high - low) / (self.high - self.low)) if self.high > self.low else 0.0
+
+    def losses_of(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the losses of ranges."""
+        if not self.high > self.low:
+            return np.zeros(len(low))
+        widths = np.minimum(high, self.high) - np.maximum(low, self.low)
+        return np.asarray(np.maximum(0.0, widths / (self.high - self.low)))
 
     def bounds(self, cell: str) -> tuple[float, float] | None:
         """Return the least and the greatest number that a cell covers; a single value is both."""
@@ -140,6 +163,84 @@ class OrderedReader:
     def _number(self, text: str) -> float | None:
         numbers, misfits = numbers_of(self.column, [text])
         return None if misfits else float(numbers[0])
+
+
+class Inside(NamedTuple):
+    """What ranges cover of the numbers of a column.
+
+    Attributes:
+        first: The place of the first number in each range.
+        end: The place after the last one.
+        widths: From the least to the greatest number, in units of the resolution.
+        further: How many numbers each range covers beyond one.
+        entropies: The mean of -log2(rows of the number / rows of the range) over the rows that each covers.
+    """
+
+    first: NDArray[np.intp]
+    end: NDArray[np.intp]
+    widths: NDArray[np.float64]
+    further: NDArray[np.int64]
+    entropies: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NumberLine:
+    """The numbers or dates of a column of the original, in order.
+
+    Attributes:
+        numbers: The numbers, once for each spelling.
+        texts: The spelling of each.
+        rows: The number of rows of each.
+        distinct: The numbers, once each; those of the codes, if values were recoded.
+        day: The resolution of dates, 1 for numbers: what integers are multiples of.
+    """
+
+    numbers: NDArray[np.float64]
+    texts: list[str]
+    rows: NDArray[np.int64]
+    distinct: NDArray[np.float64]
+    day: float
+
+    @classmethod
+    def of(cls, column: Column, rows: Mapping[str, int], attribute: Attribute | None = None) -> NumberLine:
+        """Read the numbers of a column; rows: of each known cell; attribute: its codes, if values were recoded."""
+        texts = sorted(rows)
+        numbers = np.array([float(number) for number in numbers_of(column, texts)[0]]) if texts else np.empty(0)
+        order = np.argsort(numbers, kind="stable")
+        counts = np.array([rows[text] for text in texts], dtype=np.int64)
+        distinct = np.unique(numbers) if attribute is None else attribute.known_values
+        day = DAY if column.kind is Kind.DATE else 1.0
+        return cls(numbers[order], [texts[i] for i in order.tolist()], counts[order], distinct, day)
+
+    @property
+    def width(self) -> float:
+        """The width of all numbers, in units of the resolution."""
+        return float(np.ptp(self.numbers) / self._resolution) if len(self.numbers) else 0.0
+
+    @cached_property
+    def _resolution(self) -> float:
+        """1 or a day if all numbers are multiples of it, else the smallest gap."""
+        gaps = np.diff(np.unique(self.numbers))
+        return float(gaps.min()) if len(gaps) and (self.numbers % self.day).any() else self.day
+
+    @cached_property
+    def _sums(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """For each number, the rows up to it, and the sum of rows x log2(rows)."""
+        rows = np.append(0, self.rows)
+        return np.cumsum(rows), np.cumsum(rows * np.log2(np.maximum(rows, 1)))
+
+    def inside(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Inside:
+        """Return what ranges cover."""
+        first, end = np.searchsorted(self.numbers, low), np.searchsorted(self.numbers, high, side="right")
+        some, numbers = end > first, np.append(self.numbers, 0.0)
+        least, most = numbers[first], numbers[end - 1]
+        further = np.searchsorted(self.distinct, most) - np.searchsorted(self.distinct, least)
+        rows, bits = (own[end] - own[first] for own in self._sums)
+        n_rows = np.maximum(rows, 1)
+        entropies = np.maximum(0.0, np.log2(n_rows) - bits / n_rows)
+        widths = (most - least) / self._resolution
+        kept = (np.where(some, each, 0) for each in (widths, further, np.where(rows > 0, entropies, 0.0)))
+        return Inside(first, end, *kept)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from shoal.charts.bins import bins_of
-from shoal.metrics.column_loss import cell_counts
-from shoal.metrics.released_cells import CategoryReader, numbers_of
+from shoal.metrics.released_cells import CategoryReader, cell_counts, numbers_of
 from shoal.report.columns import ReleasedColumn
 from shoal.schema import Kind
 from shoal.tables.table import Table

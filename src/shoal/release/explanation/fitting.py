@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchy.base import Hierarchy
-from shoal.metrics.column_loss import Baseline, cell_counts
-from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, OrderedReader, numbers_of
+from shoal.metrics.column_loss import Baseline
+from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, OrderedReader, cell_counts, numbers_of
 from shoal.schema import Column, Schema
 from shoal.tables.table import Table
 from shoal.tables.values import normalise

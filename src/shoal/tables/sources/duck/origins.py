@@ -40,7 +40,7 @@ def spelled_columns(dealing: Dealing) -> list[int]:
     spelled = [
         i
         for i, (name, (_, codes)) in enumerate(dealing.codes.items())
-        if name in stated and len(np.unique(codes)) < len(codes)
+        if name in stated and np.bincount(codes).max(initial=0) > 1
     ]
     return spelled if dealing.people is None else [*spelled, len(dealing.codes)]
 
