@@ -97,11 +97,13 @@ class JointFigures(NamedTuple):
         exact: The rows that show one value in every quasi-identifier.
         starred: Those that show "*" in every one.
         sizes: The sizes of groups.
+        columns: The quasi-identifiers, if they are known already.
     """
 
     exact: int
     starred: int
     sizes: GroupSizes
+    columns: tuple[PublicColumn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -188,14 +190,15 @@ def public_figures(release: Release) -> PublicFigures:
     names = [column.name for column in release.schema.qi]
     k = request.common_k if request.common_k > 1 else measures.smallest_group
     derived = settings.weights == AUTO
-    columns, exact = [], np.ones(release.table.height, dtype=bool)
-    for column in release.schema.qi:
+    joint = release.joint
+    columns, exact = list(joint.columns if joint else ()), np.ones(release.table.height, dtype=bool)
+    for column in () if columns else release.schema.qi:
         public, shows_one = public_column(release, column)
         columns.append(public)
         exact &= shows_one[release.table.factor(column.name).ranks]
     n_exact, n_starred = (count_rows(exact, release.table), count_starred(release.table, names))
-    if release.joint is not None:
-        n_exact, n_starred = release.joint.exact, release.joint.starred
+    if joint is not None:
+        n_exact, n_starred = joint.exact, joint.starred
     return PublicFigures(
         k=k,
         rows=measures.rows,

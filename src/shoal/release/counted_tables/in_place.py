@@ -99,12 +99,13 @@ class InPlace:
         dealing = release.recoding
         assert isinstance(dealing, Dealing)
         ranks, exact, starred = text_ranks(dealing, len(plan.schema.qi)) if shown.centers else ([], [], [])
-        for column, cells in zip(plan.schema.qi, shown.partition.cells, strict=True) if not shown.centers else ():
-            texts, of_groups = dealing.cells[column.name]
+        columns = [] if shown.centers else [public_column(release, column) for column in plan.schema.qi]
+        for (public, shows_one), cells in zip(columns, shown.partition.cells, strict=False):
+            texts, of_groups = dealing.cells[public.name]
             rank = np.empty(len(cells.form), dtype=np.int32)
             rank[cells.index] = of_groups
             ranks.append(rank)
-            exact.append(public_column(release, column)[1][rank])
+            exact.append(shows_one[rank])
             starred.append((texts == SUPPRESSION).to_numpy()[rank])
         n_exact, n_starred = found.count_rows([exact, starred])
         none = np.empty(0, dtype=np.int32)
@@ -118,7 +119,8 @@ class InPlace:
             people=self.people,
         )
         assert groups.sizes is not None
-        return replace(release, recoding=recoding, joint=JointFigures(n_exact, n_starred, groups.sizes))
+        figures = JointFigures(n_exact, n_starred, groups.sizes, tuple(public for public, _ in columns))
+        return replace(release, recoding=recoding, joint=figures)
 
 
 def plan_in_place(
