@@ -8,6 +8,7 @@ ShoalError
 ├── InfeasibleError     4  the goal cannot be reached on this table
 ├── VerificationError   5  a release that does not meet its claims
 ├── FileError           6  a file or database table that cannot be read or written
+│   └── TooLargeError      a table that does not fit into memory
 ├── CancelledError    130  the caller cancelled the run
 └── InternalError       1  a bug in shoal
 
@@ -40,6 +41,7 @@ __all__ = [
     "InternalError",
     "Note",
     "ShoalError",
+    "TooLargeError",
     "UsageError",
     "VerificationError",
     "counted",
@@ -229,6 +231,10 @@ class FileError(ShoalError):
     """A file or database table that cannot be read or written."""
 
     exit_code = 6
+
+
+class TooLargeError(FileError):
+    """A table that does not fit into memory."""
 
 
 class CancelledError(ShoalError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import resource
@@ -202,10 +203,15 @@ def test_what_needs_rows_is_refused(given: dict[str, Any], named: str, tmp_path:
     assert "engine='memory'" in str(caught.value)
 
 
-def test_file_beyond_memory_goes_to_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["source.csv", "source.csv.gz", "source.parquet"])
+def test_file_beyond_memory_goes_to_duckdb(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run says so, and the release is that of memory."""
-    path = tmp_path / "source.csv"
-    write_csv(odd_table(3, 2000), path)
+    path, table = tmp_path / name, odd_table(3, 2000)
+    if name.endswith(".parquet"):
+        table.write_parquet(path)
+    else:
+        write_csv(table, plain := tmp_path / "plain.csv")
+        path.write_bytes(gzip.compress(plain.read_bytes()) if name.endswith(".gz") else plain.read_bytes())
     memory = made(path, tmp_path / "a.csv")
     monkeypatch.setenv("SHOAL_MEMORY_LIMIT", "1MB")
     monkeypatch.setattr(duck_session, "ALLOWANCE", 10**9)
@@ -215,6 +221,20 @@ def test_file_beyond_memory_goes_to_duckdb(tmp_path: Path, monkeypatch: pytest.M
     assert not any("DuckDB" in note for note in memory[2])
     with pytest.raises(FileError, match="of memory"):  # this method needs the rows
         made(path, tmp_path / "c.csv", method="mnqia", effort=None)
+    with pytest.raises(FileError, match="of memory"):
+        made(path, tmp_path / "d.csv", engine="memory")
+    assert not (tmp_path / "c.csv").exists()
+
+
+def test_workbook_beyond_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB does not read it, so the message is that of memory."""
+    path = tmp_path / "source.xlsx"
+    odd_table(3, 200).rename({"age": "years"}).write_excel(path)
+    monkeypatch.setenv("SHOAL_MEMORY_LIMIT", "10kB")
+    with pytest.raises(FileError, match=r"needs about .* of memory"):
+        shoal.anonymize(path, k=2, qi=["Age", "years"], others="drop")
+    with pytest.raises(FileError, match=r"needs about .* of memory"):
+        shoal.compare(path, qi=["Age", "years"], k=[2], methods=["mondrian"], others="drop")
 
 
 def test_what_does_not_fit_is_refused_before_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

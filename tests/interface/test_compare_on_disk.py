@@ -141,7 +141,7 @@ def test_what_needs_rows_is_refused(odd: Path) -> None:
     with pytest.raises(UsageError, match="Pass a path"):
         library.compare(odd_table(1, 20), engine="duckdb", **ROLES)
     with pytest.raises(UsageError, match="choose that engine"):
-        library.compare(odd, memory="1GB", **ROLES)
+        library.compare(odd, engine="memory", memory="1GB", **ROLES)
 
 
 def test_other_hierarchies_are_other_runs(odd: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import shoal as package
-from shoal.errors import FileError, InputError, UsageError, VerificationError
+from shoal.errors import FileError, InputError, TooLargeError, UsageError, VerificationError
 from shoal.tables.formats.database_file import duckdb_file, sqlite_file
 from shoal.tables.sources import duck_session, numbering, postgres
 from shoal.tables.sources.dealing import DuckDealer
@@ -87,10 +87,13 @@ def test_no_block_is_kept(places: dict[str, str], tmp_path: Path, monkeypatch: p
     """A table that does not fit into memory is refused there, and copied block by block for DuckDB."""
     monkeypatch.setenv("SHOAL_MEMORY_LIMIT", "10kB")
     monkeypatch.setattr(duck_session, "ALLOWANCE", 10**9)
-    for name in ("sqlite", "duckdb"):
-        with pytest.raises(FileError, match="memory"):
-            made(places[name], tmp_path / f"{name} memory", sensitive=["disease"])
-        made(places[name], tmp_path / name, sensitive=["disease"], engine="duckdb", memory="500MB")
+    for name, url in places.items():
+        with pytest.raises(TooLargeError, match=r"needs about .* of memory") as caught:
+            made(url, tmp_path / f"{name} memory", sensitive=["disease"], engine="memory")
+        assert PASSWORD not in str(caught.value)
+        limited = made(url, tmp_path / f"{name} limited", sensitive=["disease"], memory="500MB")
+        assert made(url, tmp_path / name, sensitive=["disease"]) == limited
+        assert PASSWORD not in package.anonymize(url, k=5, qi=["age", "sex"], others="drop").notes[0].text
 
 
 def test_odd_integers_are_noted(tmp_path: Path) -> None:

@@ -71,7 +71,9 @@ DiskEngine = Annotated[
 ]
 Memory = Annotated[
     str | None,
-    typer.Option("--memory", help="Memory limit of DuckDB, such as 4GB.", rich_help_panel=Panel.RUN),
+    typer.Option(
+        "--memory", help="Memory limit of DuckDB, such as 4GB; chooses --engine duckdb.", rich_help_panel=Panel.RUN
+    ),
 ]
 Master = Annotated[
     str | None,

@@ -71,9 +71,9 @@ def anonymize(
         keep_order: Whether the rows keep their order; otherwise they are sorted, because the order can identify people.
         bound: Whether to report `release.lower_bound`, the loss that no release can avoid. True computes it however
             long it takes. By default it is computed within the usual time, and only the method "shoaling" reports it.
-        engine: How to count the rows of a file: "memory" reads the file into memory, which is the default; "duckdb"
-            reads a CSV or Parquet file that may be larger than memory. A PostgreSQL table is counted by its server.
-        memory: The memory limit of DuckDB, such as "4GB".
+        engine: How to count the rows of a table: "memory" reads it into memory; "duckdb" keeps it on disk, with the
+            same result. By default "duckdb" only if the table does not fit into memory.
+        memory: The memory limit of DuckDB, such as "4GB"; it chooses "duckdb".
         roll_up: Where a full-domain method counts coarser levels of a table that DuckDB or PostgreSQL counts: "memory",
             from one query, which is the default; or "database", with a query for each combination of levels.
         key_file: The path of a secret that draws the sample of the model "differential-privacy", so that another run

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from shoal.errors import Note, UsageError, for_python, setting
+from shoal.errors import Note, TooLargeError, UsageError, for_python, setting
 from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
 from shoal.methods.full_domain.sampling import check_given
@@ -26,20 +26,22 @@ from shoal.release.release import Release, Request
 from shoal.schema import Schema
 from shoal.settings.settings import Settings
 from shoal.tables.formats.memory_limit import parse_size
-from shoal.tables.sources import find_source, names_beyond_memory
-from shoal.tables.sources.base import LAYOUTS, Source
-from shoal.tables.sources.url import is_file_url, is_url
+from shoal.tables.sources import find_source
+from shoal.tables.sources.base import Source
+from shoal.tables.sources.url import is_url, mask
 from shoal.tables.table import Table
 from shoal.tables.targets import find_target
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import ReportTarget
 from shoal.tables.targets.folders import PrivateFolder
 
-__all__ = ["ENGINES", "Job", "Outcome", "about_engine", "check_engine", "names_on_disk"]
+__all__ = ["ENGINES", "Job", "Outcome", "about_engine", "choose_engine"]
 
 ENGINES = ("memory", "duckdb", "spark")
 OUT_OF_MEMORY = ("duckdb", "spark")  # engines that fetch no row
 ROLL_UPS = ("memory", "database")
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,8 @@ class Job:
             saved: The settings of the configuration file by themselves, which the table must still match.
             method: A method that replaces the one that the settings name.
             models: Privacy models besides those of the settings.
-            engine: What counts the rows of a file: "memory" or "duckdb"; by default "memory".
+            engine: What counts the rows of a file: "memory" or "duckdb"; by default "memory", or "duckdb" for a table
+                that does not fit into memory or where `memory` is set.
             memory: The memory limit of DuckDB, such as "4GB".
             roll_up: Where the full-domain methods count coarser levels: "memory", the default, or "database".
             keep_order: Whether rows keep the order of the input.
@@ -156,7 +159,7 @@ class Job:
             InputError: A hierarchy cannot be used.
             FileError: A hierarchy or the key cannot be read.
         """
-        limit = check_engine(data, engine, memory)
+        engine, limit = choose_engine(data, engine, memory)
         _check_roll_up(data, engine, roll_up)
         request = make_request(settings, keep_order=keep_order, bound=bound)
         all_models = (*settings.privacy_models(), *models)
@@ -187,11 +190,13 @@ class Job:
 
     def execute(self) -> Outcome:
         """Make the release and, if an output is named, write it."""
-        if self._is_beyond_memory():
-            outcome = replace(self, engine="duckdb").execute()
-            return replace(outcome, release=self._with_engine(outcome.release))
+        outcome, notes = self._where_it_fits(Job._execute)
+        return replace(outcome, release=_with_notes(outcome.release, notes))
+
+    def _execute(self) -> Outcome:
+        """Make the release and write it; see `execute`."""
         if self.output is None:
-            return Outcome(self.release())
+            return Outcome(self._release())
         source = self._source()
         with ExitStack() as stack:
             inputs = self.settings.input_files(source.path, *self.read)
@@ -210,8 +215,10 @@ class Job:
 
     def release(self) -> Release:
         """Make the release; write nothing."""
-        if self._is_beyond_memory():
-            return self._with_engine(replace(self, engine="duckdb").release())
+        return _with_notes(*self._where_it_fits(Job._release))
+
+    def _release(self) -> Release:
+        """Make the release; see `release`."""
         with PrivateFolder() as private, self._released(self._source(), private.path) as release:
             keep_groups(release.recoding)
             return release
@@ -257,18 +264,23 @@ class Job:
             table, schema, self.request, self.method, self.models, self.run, self.hierarchies, people, key=self.key
         )
 
-    def _is_beyond_memory(self) -> bool:
-        """Say whether nobody chose an engine, the file does not fit into memory, and DuckDB can do without."""
-        names = None if self.engine is not None else names_on_disk(self.data, self.settings)
-        if names is None:
-            return False
-        schema = self.settings.schema(names)  # if rows are needed, reading them into memory says what is missing
-        able = {"deals": True, "recodes": True, "draws": True}
-        return needs_rows(self.method, self.models, schema, self.request, lays_out=LAYOUTS, **able) is None
+    def _where_it_fits(self, action: Callable[[Job], Result]) -> tuple[Result, tuple[Note, ...]]:
+        """Do something in memory or, if nobody chose an engine and the table does not fit there, on disk with DuckDB.
 
-    def _with_engine(self, release: Release) -> Release:
-        """Note that DuckDB was chosen."""
-        return replace(release, notes=(about_engine(self.data), *release.notes))
+        Returns:
+            The result, and a note if DuckDB was chosen.
+
+        Raises:
+            TooLargeError: The table does not fit into memory, and the run needs its rows there.
+        """
+        try:
+            return action(self), ()
+        except TooLargeError:
+            if self.engine is not None or not isinstance(self.data, str | os.PathLike):
+                raise
+            with suppress(UsageError):
+                return action(replace(self, engine="duckdb")), (about_engine(self.data),)
+            raise
 
     def _reads_rows(self, source: Source, schema: Schema) -> bool:
         if source.in_memory or self.engine is not None:
@@ -278,22 +290,34 @@ class Job:
         return needs_rows(self.method, self.models, schema, self.request) is not None
 
 
-def names_on_disk(data: Any, settings: Settings) -> tuple[str, ...] | None:
-    """Return the columns of a file that does not fit into memory and that DuckDB can read; None for anything else."""
-    is_file = isinstance(data, str | os.PathLike) and not (is_url(data) or is_file_url(data))
-    if not is_file or settings.sheet is not None:
-        return None
-    return names_beyond_memory(Path(data), settings.reading)
+def _with_notes(release: Release, notes: tuple[Note, ...]) -> Release:
+    """Return a release with some notes before its own."""
+    return replace(release, notes=(*notes, *release.notes))
 
 
 def about_engine(data: Any) -> Note:
     """Note that DuckDB was chosen."""
     text = "does not fit into memory; DuckDB counted and sorted it on disk"
-    return Note(str(data), text, f"{setting('engine', 'duckdb')} and {setting('memory')} choose this way")
+    place = mask(str(data)) if is_url(data) else str(data)
+    return Note(place, text, f"{setting('engine', 'duckdb')} and {setting('memory')} choose this way")
 
 
-def check_engine(data: Any, engine: str | None, memory: str | None, known: Sequence[str] = ENGINES) -> int | None:
-    """Refuse an engine that does not fit the input; return the memory limit in bytes, if one is set."""
+def choose_engine(
+    data: Any, engine: str | None, memory: str | None, known: Sequence[str] = ENGINES
+) -> tuple[str | None, int | None]:
+    """Refuse an engine that does not fit the input; a memory limit alone chooses DuckDB.
+
+    Args:
+        data: The table.
+        engine: The engine that the user names.
+        memory: The memory limit that the user sets.
+        known: The engines to choose from.
+
+    Returns:
+        The engine, None if it depends on the size of the table; and the memory limit in bytes, if one is set.
+    """
+    if engine is None and memory is not None:
+        engine = "duckdb"
     if engine is not None and engine not in known:
         raise UsageError(f"{setting('engine', engine)} is not known. Use {' or '.join(known)}.")
     if engine == "spark" and not hasattr(data, "dealer"):
@@ -309,7 +333,7 @@ def check_engine(data: Any, engine: str | None, memory: str | None, known: Seque
         raise UsageError(
             f"{setting('memory')} limits {setting('engine', 'duckdb')}. Leave it out, or choose that engine."
         )
-    return None if memory is None else parse_size(memory, setting("memory", memory))
+    return engine, None if memory is None else parse_size(memory, setting("memory", memory))
 
 
 def _check_roll_up(data: Any, engine: str | None, roll_up: str | None) -> None:

@@ -43,7 +43,7 @@ def anonymize(
         str | None,
         typer.Option(
             metavar="memory|duckdb|spark",
-            help="Engine that counts the rows of a file or table.",
+            help="Engine that counts the rows; by default memory, or duckdb if the table does not fit there.",
             rich_help_panel=Panel.RUN,
         ),
     ] = None,
@@ -121,7 +121,7 @@ def anonymize(
     from shoal.release.make import make_run
     from shoal.tables.watch import STAGES, STAGES_ON_DISK
 
-    stages = STAGES if engine in (None, "memory") else STAGES_ON_DISK
+    stages = STAGES if engine in (None, "memory") and memory is None else STAGES_ON_DISK
     with terminal.progress(stages) as (stage, progress), _source(data, settings, engine, master) as source:
         job = Job.from_settings(
             source,

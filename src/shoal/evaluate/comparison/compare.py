@@ -198,7 +198,7 @@ def compare(
         config: A `shoal.toml` with further settings.
         engine: "memory" or "duckdb", which has a file on disk; by default "duckdb" only if a file does not fit into
             memory. DuckDB makes one run after the other, without `target` and `add`.
-        memory: The memory limit of DuckDB, such as "4GB".
+        memory: The memory limit of DuckDB, such as "4GB"; it chooses "duckdb".
         progress: Called with the number of finished runs, the number of all runs, and the label of the last one.
         settings: Roles, kinds, models and other settings of `shoal.anonymize`.
 

@@ -6,11 +6,11 @@ import hashlib
 import os
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shoal.errors import Note, UsageError, setting
+from shoal.errors import Note, TooLargeError, UsageError, setting
 from shoal.evaluate.comparison.cases import Case, figures_of, make_and_measure
 from shoal.evaluate.comparison.scoring import (
     ROW_VERSION,
@@ -26,7 +26,7 @@ from shoal.methods.registry import info_of
 from shoal.models import PrivacyModel
 from shoal.release.counted_tables.duck.groups import clear_runs
 from shoal.release.counted_tables.pushdown import anonymize_source
-from shoal.release.job import Job, about_engine, check_engine, names_on_disk
+from shoal.release.job import Job, about_engine, choose_engine
 from shoal.release.make import make_request, make_run
 from shoal.release.release import Release, Request
 from shoal.risks import Risk, estimate, risk
@@ -155,14 +155,20 @@ def open_subject(
         added: Whether releases of other tools are compared, too.
         fields: `threshold` and `hierarchies_for` of `prepare`.
     """
-    limit = check_engine(data, engine, memory, ENGINES)
-    is_chosen = engine is None and names_on_disk(data, settings) is not None
-    if engine != "duckdb" and not is_chosen:
+    engine, limit = choose_engine(data, engine, memory, ENGINES)
+    too_large: TooLargeError | None = None
+    if engine != "duckdb":
         source = find_source(data, reading=settings.reading)
-        with PrivateFolder() as private, source.opened(private.path):
-            table = source.read()
-        yield prepare(table, settings, target=target, learner=learner, threads=threads, **fields)
-        return
+        try:
+            with PrivateFolder() as private, source.opened(private.path):
+                table = source.read()
+        except TooLargeError as error:
+            if engine is not None or not isinstance(data, str | os.PathLike):
+                raise
+            too_large = error
+        else:
+            yield prepare(table, settings, target=target, learner=learner, threads=threads, **fields)
+            return
     for name, is_given in {"target": target is not None, "learner": learner is not None, "add": added}.items():
         if is_given:
             raise UsageError(
@@ -170,9 +176,16 @@ def open_subject(
                 "file with fewer rows, drawn at random."
             )
     threads = max(check_threads(threads), jobs or os.cpu_count() or 1)
-    notes = (about_engine(data),) if is_chosen else ()
-    source = find_source(data, "duckdb", memory=limit, threads=threads, reading=settings.reading, numbered=settings.qi)
-    with PrivateFolder() as private, source.opened(private.path):
+    notes = (about_engine(data),) if too_large else ()
+    with ExitStack() as stack:
+        private = stack.enter_context(PrivateFolder())
+        try:
+            source = find_source(
+                data, "duckdb", memory=limit, threads=threads, reading=settings.reading, numbered=settings.qi
+            )
+            stack.enter_context(source.opened(private.path))
+        except UsageError as error:  # DuckDB does not read it
+            raise too_large or error from None
         yield _prepare_on_disk(source, settings, threads, notes, **fields)
 
 

@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from shoal.errors import FileError, InputError, UsageError, setting
+from shoal.errors import InputError, TooLargeError, UsageError, setting
 
 __all__ = [
     "available_memory",
@@ -109,20 +109,20 @@ def fits_memory(text_bytes: int, n_cells: int) -> bool:
     return limit is None or _needed(text_bytes, n_cells) <= limit
 
 
-def check_memory(path: Path, text_bytes: int, n_cells: int = 0) -> None:
-    """Raise a FileError if a table needs more memory than is available.
+def check_memory(place: object, text_bytes: int, n_cells: int = 0) -> None:
+    """Raise a TooLargeError if a table needs more memory than is available.
 
     Args:
-        path: The file, for the message.
+        place: The file or the URL of the table, for the message.
         text_bytes: The size of its cells as text.
         n_cells: The number of its cells.
     """
     needed, limit = _needed(text_bytes, n_cells), available_memory()
     if limit is not None and needed > limit:
-        raise FileError(
-            f"{path}: needs about {size_in_words(needed)} of memory, but only {size_in_words(limit)} is available. Use "
-            f"a machine with more memory, {setting('engine', 'duckdb')}, or fewer columns or rows. If the estimate is "
-            f"wrong, set {VARIABLE}."
+        raise TooLargeError(
+            f"{place}: needs about {size_in_words(needed)} of memory, but only {size_in_words(limit)} is available. "
+            f"Use a machine with more memory, {setting('engine', 'duckdb')}, or fewer columns or rows. If the estimate "
+            f"is wrong, set {VARIABLE}."
         )
 
 
@@ -137,7 +137,7 @@ def check_expansion(path: Path, compressed: int, expanded: int, n_cells: int = 0
 
     Raises:
         InputError: If the file expands more than any table does.
-        FileError: If the table needs more memory than is available.
+        TooLargeError: If the table needs more memory than is available.
     """
     refuse_expansion(path, compressed, expanded + n_cells)
     check_memory(path, expanded, n_cells)

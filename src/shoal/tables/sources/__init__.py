@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import ShoalError, UsageError, setting
+from shoal.errors import UsageError, setting
 from shoal.schema import Reading
 from shoal.tables.sources.url import is_file_url, is_url, parse_file_url, parse_url
 
 if TYPE_CHECKING:
     from shoal.tables.sources.base import Source
 
-__all__ = ["find_source", "names_beyond_memory"]
-
-TEXT_OF_CELL = 8  # bytes, of a file whose cells are not text
+__all__ = ["find_source"]
 
 
 def find_source(
@@ -82,39 +80,3 @@ def find_source(
     from shoal.tables.sources.duckdb import DuckSource
 
     return DuckSource(Path(data), **copying, **options)
-
-
-def names_beyond_memory(path: Path, reading: Reading) -> tuple[str, ...] | None:
-    """Return the columns of a file that does not fit into memory and that DuckDB can read; None for any other."""
-    from shoal.tables.formats import memory_limit
-    from shoal.tables.formats.blocks import open_blocks
-    from shoal.tables.formats.sniff import Format, sniff
-
-    if not path.is_file():  # a pipe would wait for its writer; reading says what is wrong
-        return None
-    try:
-        size, form = path.stat().st_size, sniff(path)
-        if form not in (Format.CSV, Format.PARQUET) or memory_limit.fits_memory(size, size):
-            return None  # as if every byte were a cell: it fits for sure
-        if form is Format.CSV:
-            with open(path, "rb") as file:
-                n_cells = memory_limit.count_cells(file.read(memory_limit.SAMPLE_BYTES), size)
-        else:
-            import polars as pl
-
-            rows = pl.scan_parquet(path, glob=False)
-            n_cells = int(rows.select(pl.len()).collect().item()) * len(rows.collect_schema())
-            size = max(size, TEXT_OF_CELL * n_cells)
-    except (OSError, ShoalError):  # reading the file says what is wrong
-        return None
-    if memory_limit.fits_memory(size, n_cells):
-        return None
-    blocks = open_blocks(
-        path,
-        delimiter=reading.delimiter,
-        encoding=reading.encoding,
-        header=reading.header,
-        named=reading.named,
-        duplicate_columns=reading.duplicate_columns,
-    )
-    return blocks.names
