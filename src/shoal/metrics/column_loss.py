@@ -90,9 +90,10 @@ class _Sums:
         """Add the losses of ranges, each a number of times."""
         if ranges:
             amounts, broken = baseline.losses_of(ranges)
-            for name, own in amounts.items():
-                total = np.cumsum(np.append(self._sums[name], own * np.array(times)))[-1]  # term by term
-                self._sums[name] = total.item()
+            with np.errstate(over="ignore"):  # widths of huge numbers add up to infinity
+                for name, own in amounts.items():
+                    total = np.cumsum(np.append(self._sums[name], own * np.array(times)))[-1]  # term by term
+                    self._sums[name] = total.item()
             self._broken |= broken
 
     def total(self) -> ColumnLoss:
