@@ -342,7 +342,7 @@ def test_stream_gets_the_verified_release_and_nothing_is_left(
     stream = io.BytesIO()
     with StreamTarget(stream) as target:
         assert target.folder.stat().st_mode & 0o777 == 0o700
-        assert release.write_to(target) is None
+        assert release.write_to(target).manifest is None
     release.write(tmp_path / "out.csv")
     assert stream.getvalue() == (tmp_path / "out.csv").read_bytes()
     assert list((tmp_path / "tmp").iterdir()) == []

@@ -15,13 +15,13 @@ import pytest
 from shoal.schema import Dialect, Kind, Role, Schema
 from shoal.tables.formats.writers import write_csv
 from shoal.verification import Claimed, Goal, SourceTable, Verdict
-from shoal.verification.gate_streamed import parts
+from shoal.verification.gate_streamed import parts, tallies
 from shoal.verification.gate_streamed.centers import CENTERS
 from shoal.verification.gate_streamed.groups import center_violations, examine_centers
 from shoal.verification.gate_streamed.laid import Layout
 from shoal.verification.gate_streamed.parts import GroupCount, GroupFacts
 from shoal.verification.gate_streamed.tallies import PERSON, SIZE, GroupCounts
-from shoal.verification.models.checks import TableCounts
+from shoal.verification.models.checks import ModelChecks, TableCounts
 from shoal.verification.reading.coded import code_columns
 
 KEY = bytes(32)
@@ -295,3 +295,29 @@ def test_centres_of_parts_are_recomputed(fault: str, tmp_path: Path) -> None:
 
 def test_no_groups_are_no_violation() -> None:
     assert parts.group_violations([GroupFacts(0, 0, 0, 0, {})], 2) == []
+
+
+@pytest.mark.parametrize("draw_seed", range(3))
+def test_values_that_groups_share_are_counted_as_rows_pass_by(draw_seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A01: whatever the order of the rows and the size of blocks; memory does not grow with the values."""
+    monkeypatch.setattr(tallies, "LEAST_PENDING", 5)
+    draw = random.Random(draw_seed)
+    rows = [(draw.randrange(9), draw.randrange(90) if draw.random() < 0.05 else 0) for _ in range(200)]
+    schema = Schema.build(["age", "illness"], {Role.QI: ["age"], Role.SENSITIVE: ["illness"]})
+    tally = tallies.GroupTally(ModelChecks.of_goal({}, schema), {}, counts_people=False, uncounted=["illness"])
+    start = 0
+    while start < len(rows):
+        block = rows[start : start + draw.randrange(1, 30)]
+        start += len(block)
+        groups, values = (
+            np.array(own, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) for own in zip(*block, strict=True)
+        )
+        tally.look_at("illness", np.stack([groups, groups]), start, np.stack([values, values]))
+        assert tally._shared["illness"].size <= 3 * 9
+    values_in = {group: {value for own, value in rows if own == group} for group, _ in rows}
+    expected = sum(len(values_in[group]) == 1 for group, _ in rows if group != 3)
+    apart = np.full((2, 1), 3 * 0x9E3779B97F4A7C15 % 2**64, dtype=np.uint64)
+    ((_, runs),) = tally.shared_values(apart)
+    assert int(runs.rows[runs.codes != tallies.MIXED].sum()) == expected
+    assert int(runs.rows.sum()) == sum(group != 3 for group, _ in rows)
+    assert 0 < expected < 200

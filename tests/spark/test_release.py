@@ -12,6 +12,7 @@ import pytest
 
 import shoal
 import shoal.spark
+from shoal import hierarchy
 from shoal.errors import UsageError, VerificationError
 from shoal.methods import sections
 from shoal.release.job import Job
@@ -24,7 +25,10 @@ from shoal.tables.csv import read_csv
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.base import Dealing
 from tests.contract.test_dealing import AGES, QI, SETTINGS, odd_table
+from tests.interface.test_one_value import ROLES, table_of_shared_values
 from tests.spark.releases import GIVEN, LAID_OUT, in_memory, on_spark, text_of
+
+SHARED = "share one value"
 
 
 def test_parts_have_the_rows_of_memory_for_any_partitions(source: Path, spark: Any, tmp_path: Path) -> None:
@@ -123,6 +127,17 @@ def test_spark_frame_in_and_out(source: Path, spark: Any, tmp_path: Path) -> Non
     write_csv(rows.select(pl.all().cast(pl.String).fill_null("")), tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes().decode() == expected
     assert {path.name for path in tmp_path.iterdir() if path.name.startswith("shoal-")} == set()
+
+
+def test_groups_that_share_one_value_are_noted(spark: Any, tmp_path: Path) -> None:
+    """A01: as in memory, for parts of a release of groups and of a full-domain release."""
+    write_csv(table_of_shared_values(900), tmp_path / "in.csv")
+    datafly = {"method": "datafly", "hierarchies": {"age": hierarchy.intervals([3])}, "suppression_limit": 0.5}
+    for given in ({}, datafly):
+        expected = [note for note in shoal.anonymize(tmp_path / "in.csv", **ROLES | given).notes if SHARED in str(note)]
+        with shoal.spark.anonymize(str(tmp_path / "in.csv"), spark=spark, folder=tmp_path, **ROLES | given) as release:
+            assert [note for note in release.notes if SHARED in str(note)] == expected
+        assert len(expected) == 1
 
 
 def test_changed_part_fails_the_gate(source: Path, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -208,10 +208,11 @@ class Job:
             check_signable(target, self.sign_key)
             check_text(target.place, target.format, self.request)
             release = stack.enter_context(self._released(source, target.folder, target))
-            manifest = release.write_to(
+            published = release.write_to(
                 target, key=self.key, sign_key=self.sign_key, report=report, watch=self.run, spell=self.spell
             )
-        return Outcome(release, target.place, manifest, report)
+        release = replace(release, notes=(*release.notes, *published.notes))
+        return Outcome(release, target.place, published.manifest, report)
 
     def release(self) -> Release:
         """Make the release; write nothing."""

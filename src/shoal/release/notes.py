@@ -23,7 +23,7 @@ from shoal.release.files.layout import SIGNED, is_formula
 from shoal.release.release import Request
 from shoal.report.warnings import about_groups, about_settings
 from shoal.schema import Role, Schema
-from shoal.tables.table import Table
+from shoal.tables.table import Factor, Table
 
 __all__ = [
     "SAMPLE_ROWS",
@@ -236,11 +236,13 @@ def _people(table: Table, released: Released, schema: Schema, k: int) -> Iterato
         yield Note(f"column {person.name!r}", text, f"count people with {setting('person', person.name)}", counts)
 
 
-def about_release(table: Table, released: Released, schema: Schema, request: Request) -> list[Note]:
-    """Note what the user should know before handing out a release."""
+def about_release(
+    table: Table, released: Released, schema: Schema, request: Request, spread: Mapping[str, Factor]
+) -> list[Note]:
+    """Note what the user should know before handing out a release; spread: of its centres, if they show it."""
     notes = [
         *_people(table, released, schema, request.k),
-        *about_groups(released.table, schema, request),
+        *about_groups(released.table, schema, request, spread),
         *about_settings(request, request.k),
     ]
     if not request.spreadsheet_safe:

@@ -27,7 +27,7 @@ from shoal.release.cells.centers import MEAN, MEDIAN
 from shoal.release.files.layout import lay_out
 from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.marks import Respelling, numbers_of, with_marks
-from shoal.release.files.publish import read_written, write_to
+from shoal.release.files.publish import Published, read_written, write_to
 from shoal.release.files.reading import typed_columns
 from shoal.release.files.signature import SigningKey
 from shoal.release.gate import verify_cells
@@ -361,7 +361,7 @@ class Release:
         report: ReportTarget | None = None,
         watch: Watch = UNWATCHED,
         spell: Callable[[str], str] = for_python,
-    ) -> Path | None:
+    ) -> Published:
         """Write to an open target.
 
         Args:
@@ -373,7 +373,7 @@ class Release:
             spell: How the report mentions settings: `for_python` or `for_command_line` of `shoal.errors`.
 
         Returns:
-            The path of the manifest; None if the release is not a file.
+            The path of the manifest, if the release is a file, and what the gate noticed.
         """
         return write_to(self, target, key=key, sign_key=sign_key, report=report, watch=watch, spell=spell)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,7 +13,10 @@ from shoal.risks.estimate import CONVENTIONS
 
 __all__ = ["conventions", "mistakes", "three_criteria"]
 
+Shares = Mapping[str, float | None]  # by column, of the rows in groups with one value; None if they were not counted
+NO_SHARES: Shares = {}
 SMALL_K = 5
+NOT_COUNTED = "Smaller shares were not counted, because the rows were not in memory."
 SKEWED = 0.8  # share of one sensitive value in a group above which the group practically discloses it
 NUMBER_READING = Fraction(9, 100)
 
@@ -39,7 +42,7 @@ def three_criteria(
     names: Sequence[str],
     sensitive: Sequence[SensitiveFacts],
     protected: Collection[str],
-    uncounted: Sequence[str] = (),
+    one_value: Shares = NO_SHARES,
     *,
     words: str = "",
 ) -> list[Any]:
@@ -50,7 +53,8 @@ def three_criteria(
         names: The quasi-identifiers.
         sensitive: What the groups disclose about each sensitive column.
         protected: The sensitive columns that a model besides k protects.
-        uncounted: Further sensitive columns, whose values were not counted by group.
+        one_value: Further sensitive columns, of which only the share of the rows in groups with one value is known, or
+            None.
         words: The size of the smallest group in words, such as "at least 5 people"; in rows by default.
     """
     # A predicate that selects each row of a group independently with probability 1/g selects exactly one of them with
@@ -73,19 +77,20 @@ def three_criteria(
         "their shared columns, and each join can narrow a group. Keep a record of what you publish about the same "
         "people.",
     )
-    return [answer.as_dict() for answer in (singling, linking, _inference(sensitive, protected, uncounted))]
+    return [answer.as_dict() for answer in (singling, linking, _inference(sensitive, protected, one_value))]
 
 
-def _inference(sensitive: Sequence[SensitiveFacts], protected: Collection[str], uncounted: Sequence[str]) -> _Answer:
+def _inference(sensitive: Sequence[SensitiveFacts], protected: Collection[str], one_value: Shares) -> _Answer:
     question = "Can a person's sensitive value be inferred?"
-    if unseen := [name for name in uncounted if name not in protected]:
-        words = (
-            f"What the groups show of {_listed(unseen)} was not counted, because the rows were not in memory. k does "
-            "not limit this; l-diversity and t-closeness do."
-        )
-        return _Answer("inference", question, "not examined", words)
-    if not sensitive and uncounted:
-        words = f"The requested models limit what the groups show of {_listed(uncounted)}; the verifier checked"
+    if unprotected_shares := {name: share or 0.0 for name, share in one_value.items() if name not in protected}:
+        share, name = max((share, name) for name, share in unprotected_shares.items())
+        words = f"No group shares one value of {_listed(list(unprotected_shares))}."
+        if share:
+            words = f"{percent(share)} of the rows are in groups that share one value of {name!r}."
+        words += f" {NOT_COUNTED} k does not limit this; l-diversity and t-closeness do."
+        return _Answer("inference", question, "remains", words)
+    if not sensitive and one_value:
+        words = f"The requested models limit what the groups show of {_listed(list(one_value))}; the verifier checked"
         return _Answer("inference", question, "limited", f"{words} them.")
     if not sensitive:
         words = "No column was declared sensitive. What the release shows about a group applies to the people in it."
@@ -104,7 +109,7 @@ def _inference(sensitive: Sequence[SensitiveFacts], protected: Collection[str], 
 
 
 def mistakes(
-    k: int, unexamined: Sequence[str], sensitive: Sequence[SensitiveFacts], uncounted: Sequence[str] = ()
+    k: int, unexamined: Sequence[str], sensitive: Sequence[SensitiveFacts], one_value: Shares = NO_SHARES
 ) -> list[dict[str, Any]]:
     """Check for the mistakes that the same opinion lists.
 
@@ -112,9 +117,11 @@ def mistakes(
         k: The k of the release.
         unexamined: Insensitive columns, which are released unchanged.
         sensitive: What the groups disclose about each sensitive column.
-        uncounted: Further sensitive columns, whose values were not counted by group.
+        one_value: Further sensitive columns, of which only the share of the rows in groups with one value is known, or
+            None.
     """
     skewed = [facts.name for facts in sensitive if facts.highest_share > SKEWED]
+    skewed += [name for name, share in one_value.items() if share]
     return [
         {
             "mistake": "a quasi-identifier was overlooked",
@@ -133,8 +140,8 @@ def mistakes(
             "found": bool(skewed),
             "words": f"In some group, more than {percent(SKEWED)} of the rows share one value of {_listed(skewed)}."
             if skewed
-            else f"Values of {_listed(uncounted)} were not counted by group, because the rows were not in memory."
-            if uncounted
+            else _not_skewed(one_value)
+            if one_value
             else f"No value makes up more than {percent(SKEWED)} of a group.",
         },
     ]
@@ -162,3 +169,12 @@ def conventions(smallest: int, counts: str = "rows") -> list[dict[str, Any]]:
 def _listed(names: Sequence[str]) -> str:
     quoted = [repr(name) for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}" if quoted else "nothing"
+
+
+def _not_skewed(one_value: Shares) -> str:
+    """Say what is known of sensitive columns of which no group is known to share one value."""
+    counted = [name for name, share in one_value.items() if share is not None]
+    protected = [name for name in one_value if name not in counted]
+    words = [f"No group shares one value of {_listed(counted)}. {NOT_COUNTED}"] if counted else []
+    words += [f"Models limit the values of {_listed(protected)} in each group."] if protected else []
+    return " ".join(words)

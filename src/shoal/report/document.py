@@ -130,9 +130,9 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         "attacks": [],
         "rules": [*map(rule_row, release.rules)] if private else [*map(public_rule_row, public_rules(release))],
         "criteria": three_criteria(
-            part.smallest, names, evidence.sensitive, protected, evidence.uncounted, words=part.smallest_words
+            part.smallest, names, evidence.sensitive, protected, evidence.one_value, words=part.smallest_words
         ),
-        "mistakes": mistakes(part.k, unexamined, evidence.sensitive, evidence.uncounted),
+        "mistakes": mistakes(part.k, unexamined, evidence.sensitive, evidence.one_value),
         "repeat": _repeat(evidence, private),
     }
 
@@ -287,7 +287,7 @@ def _not_hidden(evidence: Evidence) -> str:
     """Say what the requested models do not protect."""
     protected = {spec.get("column") for spec in evidence.release.request.specs}
     protects_values = all(facts.name in protected or not facts.one_value for facts in evidence.sensitive)
-    protects_values &= protected.issuperset(evidence.uncounted)
+    protects_values &= protected.issuperset(name for name, share in evidence.one_value.items() if share)
     hides_presence = any(spec.get("name") == "delta-presence" for spec in evidence.release.request.specs)
     unprotected = [] if protects_values else ["a sensitive value that a whole group shares"]
     unprotected.append("what follows from data published elsewhere")

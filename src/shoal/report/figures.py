@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ from shoal.errors import for_python
 from shoal.metrics.extent import ColumnExtent
 from shoal.metrics.measure import count_starred, starred_rows
 from shoal.report.columns import ColumnFacts, ReleasedColumn, look_at_cells
-from shoal.report.groups import SensitiveFacts, look_at_sensitive
+from shoal.report.groups import SensitiveFacts, look_at_sensitive, with_spread
 from shoal.report.words import sized
 from shoal.risks.estimate import Risk, estimate
 from shoal.schema import Kind, Role
@@ -38,6 +38,7 @@ class Written:
         rows, groups, smallest_group: What the verifier counted in it.
         input_hash: Keyed hash of the input; None without a key.
         spell: How remedies mention settings: as keywords of Python or as options of the command line.
+        one_value: By sensitive column whose rows were not in memory, those in groups that share one value of it.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Written:
     smallest_group: int
     input_hash: str | None = None
     spell: Callable[[str], str] = for_python
+    one_value: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -123,11 +125,17 @@ class Evidence:
     risk: Risk
 
     @property
-    def uncounted(self) -> list[str]:
-        """The sensitive columns whose values were not counted by group, because the rows were not in memory."""
-        seen = [facts.name for facts in self.sensitive]
-        is_counted = self.release.recoding is None
-        return [] if is_counted else [name for name in self.release.schema.names(Role.SENSITIVE) if name not in seen]
+    def one_value(self) -> dict[str, float | None]:
+        """The share of the rows in groups with one value, by sensitive column whose rows were not in memory.
+
+        None if it was not counted, because a model protects the column.
+        """
+        seen, n_rows = [facts.name for facts in self.sensitive], max(1, self.written.rows - self.starred)
+        if self.release.recoding is None:
+            return {}
+        counts = self.written.one_value
+        names = [name for name in self.release.schema.names(Role.SENSITIVE) if name not in seen]
+        return {name: counts[name] / n_rows if name in counts else None for name in names}
 
     def part(self, *, private: bool) -> Part:
         """Return the figures of one part of the report."""
@@ -175,7 +183,7 @@ class Evidence:
 def gather(release: Release, written: Written) -> Evidence:
     """Compute the figures of a release that was written."""
     names = [column.name for column in release.schema.qi]
-    released, counted = _with_spread(release, names)
+    released, counted = with_spread(release.table, names, release.spread)
     hidden = starred_rows(released, names)
     starred = count_starred(released, names)
     grouped = _part(released, ~hidden)
@@ -202,16 +210,6 @@ def gather(release: Release, written: Written) -> Evidence:
         tuple(look_at_sensitive(grouped, counted, sensitive, release.public_figures.k)),
         estimate(sizes, suppressed_rows=starred, counts=_counts(release)),
     )
-
-
-def _with_spread(release: Release, names: list[str]) -> tuple[Table, list[str]]:
-    """Return the released rows with the spread of their centres, and the columns that tell groups apart."""
-    if not release.spread:
-        return release.table, names
-    spread = {name: factor.texts.gather(factor.ranks) for name, factor in release.spread.items()}
-    of_name = {name: f"{name} (spread)\0" for name in spread}  # no column of a table has such a name
-    frame = release.table.frame.with_columns([cells.alias(of_name[name]) for name, cells in spread.items()])
-    return Table(frame, weights=release.table.weights), [*names, *of_name.values()]
 
 
 def _counts(release: Release) -> str:

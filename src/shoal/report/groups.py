@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from shoal.errors import counted as counted_words
 from shoal.metrics.measure import starred_rows
 from shoal.report.words import percent
 from shoal.schema import Schema
-from shoal.tables.table import Table
+from shoal.tables.table import Factor, Table
 
 if TYPE_CHECKING:
     from shoal.release.release import Request
@@ -27,6 +27,7 @@ __all__ = [
     "size_classes",
     "target_json",
     "target_words",
+    "with_spread",
 ]
 
 
@@ -78,12 +79,28 @@ def size_classes(sizes: NDArray[np.int64], k: int) -> list[SizeClass]:
     return classes
 
 
+def with_spread(table: Table, names: list[str], spread: Mapping[str, Factor]) -> tuple[Table, list[str]]:
+    """Return the released rows with the spread of their centres, and the columns that tell groups apart.
+
+    Args:
+        table: The released rows.
+        names: The quasi-identifiers.
+        spread: The spread of each, if groups show their centres with it.
+    """
+    if not spread:
+        return table, names
+    cells = {name: factor.texts.gather(factor.ranks) for name, factor in spread.items()}
+    of_name = {name: f"{name} (spread)\0" for name in cells}  # no column of a table has such a name
+    frame = table.frame.with_columns([own.alias(of_name[name]) for name, own in cells.items()])
+    return Table(frame, weights=table.weights), [*names, *of_name.values()]
+
+
 def count_one_value(table: Table, names: Sequence[str], sensitive: Sequence[str]) -> dict[str, int]:
     """Count for each sensitive column the rows in groups that share one value of it.
 
     Args:
         table: The released rows; those that show "*" in every quasi-identifier are in no group.
-        names: The quasi-identifiers.
+        names: What tells groups apart: the quasi-identifiers, and the spread of their centres.
         sensitive: The sensitive columns.
     """
     import polars as pl

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import Note, counted, setting
 from shoal.metrics.measure import count_starred
-from shoal.report.groups import count_one_value
+from shoal.report.groups import count_one_value, with_spread
 from shoal.report.words import percent, rounded
 from shoal.schema import Role, Schema
-from shoal.tables.table import Table
+from shoal.tables.table import Factor, Table
 
 if TYPE_CHECKING:
     from shoal.release.release import Request
     from shoal.report.figures import Evidence
 
-__all__ = ["about_groups", "about_settings", "warnings_of"]
+__all__ = ["about_groups", "about_one_value", "about_settings", "warnings_of"]
 
 SMALL_K = 3  # below it, a warning
 
@@ -79,23 +79,29 @@ def about_settings(request: Request, k: int) -> list[Note]:
     return notes
 
 
-def about_groups(table: Table, schema: Schema, request: Request) -> list[Note]:
+def about_groups(table: Table, schema: Schema, request: Request, spread: Mapping[str, Factor]) -> list[Note]:
     """Note that whole groups share one value of a sensitive column that no model protects.
 
     Args:
         table: The released rows.
         schema: The columns.
         request: What the user requested.
+        spread: The spread of each quasi-identifier, if groups show their centres with it.
     """
     protected = {spec.get("column") for spec in request.specs}
     names = [column.name for column in schema.qi]
     sensitive = [name for name in schema.names(Role.SENSITIVE) if name in table.names and name not in protected]
-    counts = count_one_value(table, names, sensitive)
-    return _one_value(counts, table.n_rows - count_starred(table, names))
+    counts = count_one_value(*with_spread(table, names, spread), sensitive)
+    return about_one_value(counts, table.n_rows - count_starred(table, names))
 
 
-def _one_value(counts: Mapping[str, int], n_rows: int) -> list[Note]:
-    """Note the rows in groups that share one value: of the column with most of them, and how many other columns."""
+def about_one_value(counts: Mapping[str, int], n_rows: int) -> list[Note]:
+    """Note the rows in groups that share one value: of the column with most of them, and how many other columns.
+
+    Args:
+        counts: By sensitive column, these rows.
+        n_rows: The number of rows in groups.
+    """
     ranked = sorted((name for name, rows in counts.items() if rows), key=lambda name: -counts[name])
     if not ranked:
         return []
@@ -118,8 +124,8 @@ def _disclosures(evidence: Evidence) -> list[Note]:
     """Note the sensitive columns of which groups show one value, or one value far too often."""
     protected = {spec.get("column") for spec in evidence.release.request.specs}
     unprotected = [facts for facts in evidence.sensitive if facts.name not in protected]
-    counts = {facts.name: facts.one_value for facts in unprotected}
-    notes = _one_value(counts, evidence.written.rows - evidence.starred)
+    counts = {**evidence.written.one_value, **{facts.name: facts.one_value for facts in unprotected}}
+    notes = about_one_value(counts, evidence.written.rows - evidence.starred)
     lifted = sorted((facts for facts in unprotected if facts.lift >= LIFTED), key=lambda facts: -facts.lift)
     if lifted:
         text = (

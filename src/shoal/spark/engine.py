@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from shoal.errors import Note, UsageError
 from shoal.methods.base import Method
 from shoal.metrics import Measures
-from shoal.release.files.publish import check_text
+from shoal.release.files.publish import check_text, notes_of
 from shoal.release.job import Job
 from shoal.release.make import make_run
 from shoal.release.release import Release
@@ -154,6 +154,7 @@ def anonymize(
         release = job.release()
         release = replace(release, request=release.request.without_form)  # as every frame of a release
         parts = write_parts_of(release, source, private, Format.PARQUET, watch)
+        release = replace(release, notes=(*release.notes, *notes_of(release, parts.verdict)))
         return SparkRelease(release, source, parts, stack.pop_all(), _types_of(data, release))
     raise AssertionError("unreachable")
 
@@ -218,4 +219,4 @@ def write_release(job: Job, output: str, *, watch: Watch = UNWATCHED) -> tuple[R
         release = replace(job.release(), settings=job.settings)
         parts = write_parts_of(release, source, folder, target.form, watch)
         manifest = target.publish(parts, manifest_content(release, target), job.sign_key)
-    return release, target, manifest
+    return replace(release, notes=(*release.notes, *notes_of(release, parts.verdict))), target, manifest

@@ -10,6 +10,7 @@ import pickle
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +27,7 @@ from shoal.verification.gate_streamed.centers import CENTERS
 from shoal.verification.gate_streamed.groups import CenterFacts, center_violations, examine_centers, group_violations
 from shoal.verification.gate_streamed.outliers import CellSets, Recoded, coded_names, holders_in, recode_counted
 from shoal.verification.gate_streamed.parts import GroupCount, GroupFacts, PartFacts, SourceFacts
-from shoal.verification.gate_streamed.tallies import PERSON, SIZE, GroupCounts
+from shoal.verification.gate_streamed.tallies import MIXED, ONE_VALUE, PERSON, SIZE, GroupCounts
 from shoal.verification.models.checks import ModelChecks, TableCounts
 from shoal.verification.reading.coded import CodedTable
 
@@ -102,7 +103,9 @@ def examine_release(
     try:
         found = counts.where("facts is not null").select("facts").toArrow().column(0).to_pylist()
         facts: list[tuple[int, PartFacts]] = sorted(map(load_facts, found), key=lambda pair: pair[0])
-        own = counts.where("facts is null").drop("facts")
+        every = counts.where("facts is null").drop("facts")
+        own = every.where(f"column > {ONE_VALUE}")
+        one_value = _count_one_value(every.where(f"column <= {ONE_VALUE}"), ModelChecks.of_goal(goal, schema).uncounted)
         groups = examine_counts(own.where("of_maker = 0"), schema, k, goal, asked.population)
         if asked.layout.center is not None:
             wrong += _examine_centers(spark, cells, own.where("of_maker = 1"), asked, recoded)
@@ -111,7 +114,7 @@ def examine_release(
     left_out = [] if dealt is None or dealt.left_out is None else _examine_left_out(dealt, schema, key)
     found_parts = [each for _, each in facts]
     verdict = examiner.judge_parts(found_parts, groups, source, left_out, schema, k, asked.claimed, goal, wrong)
-    return verdict, [each.sha256 for each in found_parts]
+    return replace(verdict, one_value=one_value), [each.sha256 for each in found_parts]
 
 
 def _examine_parts(
@@ -222,6 +225,19 @@ def _table_counts(own: DataFrame, schema: Schema, checks: ModelChecks) -> TableC
     lone = sum(row["rows"] for row in found if row["size"] == 1)
     sizes = Counter({row["size"]: row["groups"] for row in found})
     return TableCounts(cells, sizes, sum(row["rows"] for row in found), lone)
+
+
+def _count_one_value(counts: DataFrame, names: Sequence[str]) -> dict[str, int]:
+    """Return by sensitive column that no model counts the rows in groups that share one value of it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if not names:
+        return {}
+    values = [F.min("cell").alias("least"), F.max("cell").alias("most"), F.sum("n").alias("n")]
+    groups = counts.groupBy("g0", "g1", "column").agg(*values)
+    shared = groups.where(f"least = most and least <> '{MIXED}'").groupBy("column").agg(F.sum("n").alias("n"))
+    found = {ONE_VALUE - row["column"]: row["n"] for row in shared.toArrow().to_pylist()}
+    return {name: found.get(place, 0) for place, name in enumerate(names)}
 
 
 def _examine_centers(

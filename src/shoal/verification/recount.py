@@ -104,6 +104,7 @@ class Recount:
         self.groups: Counter[Group] = Counter()
         self.is_counting = False
         self.header_violations: list[Violation] = []
+        self._shared: dict[str, dict[Group, str | None]] = {name: {} for name in checks.uncounted}
 
     def add(self, rows: list[list[str]]) -> None:
         """Count the next rows; the very first is the header."""
@@ -122,6 +123,10 @@ class Recount:
             self.groups.update(groups)
             header = self._header
             self._checks.count(groups, {name: columns[header.index(name)] for name in self._checks.columns})
+            for name, shared in self._shared.items():
+                for group, value in zip(groups, columns[header.index(name)], strict=True):
+                    if shared.setdefault(group, value) != value:
+                        shared[group] = None
 
     def first_row(self, path: PathName, group: Group) -> int:
         """Return the number of the first row of a group; this reads the file again."""
@@ -129,6 +134,14 @@ class Recount:
         next(rows)
         pick = picker(self._positions())
         return next(n for n, row in enumerate(rows, 1) if pick(row) == group)
+
+    def one_value(self) -> dict[str, int]:
+        """Return for each sensitive column that no model counts the rows in groups that share one value of it."""
+        starred = ("*",) * len(self.cells)
+        return {
+            name: sum(self.groups[group] for group, value in shared.items() if value is not None and group != starred)
+            for name, shared in self._shared.items()
+        }
 
     def counts(self, n_suppressed: int) -> dict[str, int]:
         """Return what was counted, by the name of the claim."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -90,6 +90,8 @@ class Verdict:
         center: "mean" or "median" if the cells are centres of groups, which are not true of each row.
         notes: What else was noticed.
         unchecked: What could not be checked, and what it would take.
+        one_value: By sensitive column that no model counts, the rows in groups that share one value of it; counted for
+            files larger than memory.
     """
 
     ok: bool
@@ -103,6 +105,7 @@ class Verdict:
     center: str | None = None
     notes: tuple[Note, ...] = ()
     unchecked: tuple[Note, ...] = ()
+    one_value: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, object]:
         """Return the verdict as plain values for JSON."""

@@ -110,7 +110,7 @@ def make_release(
     if centers is not None:
         figures = {c.name: metrics.center_figures(table, released.table, c, schema.missing) for c in schema.qi}
         measures = replace(measures, centers=figures)
-    singled = Singled()
+    singled, spread = Singled(), {} if centers is None else centers.spread_of(released)
     if centers is None:
         singled = joint.singled if joint else look_for_singled(encoded, partition, ends, request.k, floats)
     return Release(
@@ -124,7 +124,7 @@ def make_release(
         (
             *notes,
             *(note for tree in trees.values() for note in tree.notes),
-            *about_release(table, released, schema, request),
+            *about_release(table, released, schema, request, spread),
             *about_ends(singled, request, models),
             *about_search(partition.facts),
         ),
@@ -133,7 +133,7 @@ def make_release(
         label_losses={name: label_losses(tree) for name, tree in trees.items()},
         ends=released.bounds,
         groups=None if centers is None else centers.by_source(encoded, table.height),
-        spread={} if centers is None else centers.spread_of(released),
+        spread=spread,
         singled=singled,
         # The bound holds for releases of all rows as they are, with equal weights.
         encoded=None if request.suppression_limit or weights or is_coded else encoded,

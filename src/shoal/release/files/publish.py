@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal import verification
-from shoal.errors import FileError, UsageError, setting
+from shoal.errors import FileError, Note, UsageError, setting
 from shoal.release.files.dictionary import as_markdown, dictionary_of
 from shoal.release.files.layout import file_layout, spreadsheet_safe
 from shoal.release.files.manifest import as_json, dictionary_path, manifest_of, manifest_path, table_remark
 from shoal.release.files.reading import read_typed, typed_columns
 from shoal.release.files.signature import SigningKey, check_secret, sign
 from shoal.release.gate import Gate
+from shoal.report.warnings import about_one_value
 from shoal.schema import INPUT, Role
 from shoal.tables.formats import writers
 from shoal.tables.formats.memory_limit import give_back
@@ -32,7 +33,19 @@ if TYPE_CHECKING:
 
     from shoal.release.release import Release, Request
 
-__all__ = ["check_report", "check_signable", "check_text", "read_written", "write_to"]
+__all__ = ["Published", "check_report", "check_signable", "check_text", "notes_of", "read_written", "write_to"]
+
+
+class Published(NamedTuple):
+    """A release that was written and has passed the gate.
+
+    Attributes:
+        manifest: The path of its manifest; None if it is not a file.
+        notes: What the gate noticed.
+    """
+
+    manifest: Path | None
+    notes: tuple[Note, ...] = ()
 
 
 class Report(NamedTuple):
@@ -59,7 +72,7 @@ def write_to(
     report: ReportTarget | None,
     watch: Watch,
     spell: Callable[[str], str],
-) -> Path | None:
+) -> Published:
     """Write a release to an open target; see `Release.write_to`."""
     check_report(target, report)
     check_signable(target, sign_key)
@@ -85,7 +98,7 @@ def _write(
     keys: tuple[bytes | None, SigningKey | None],
     report: Report | None,
     watch: Watch,
-) -> Path | None:
+) -> Published:
     source.check_unchanged()
     key, sign_key = keys
     input_hash = None if key is None else source.signature(key)
@@ -94,7 +107,7 @@ def _write(
         watch.check()
         target.check(gate)
         target.publish(remark=table_remark(manifest_of(release, target.name, None, input_hash)))
-        return None
+        return Published(None)
     plain, written = _write_file(release, source, target, watch)
     watch.check()
     held = Held(written)  # from here on the file is known by its descriptor and its hash, not by its name
@@ -106,7 +119,7 @@ def _write(
     watch.check()
     if target.files is None:
         target.publish(remark=table_remark(content))
-        return None
+        return Published(None, notes_of(release, verdict))
     pages = _write_report(report, release, verdict, content)
     public = [*_write_dictionary(release, target.files, plain), *pages.public]
     content["beside"] = {move.final.name: move.held.sha256 for move in public}
@@ -115,7 +128,12 @@ def _write(
     watch.check()
     # The manifest comes last: whoever finds it with the right hashes has the complete release.
     target.publish([*public, *pages.private, manifest])
-    return manifest.final
+    return Published(manifest.final, notes_of(release, verdict))
+
+
+def notes_of(release: Release, verdict: verification.Verdict) -> tuple[Note, ...]:
+    """Return what the gate noticed of a release whose rows are not in memory."""
+    return tuple(about_one_value(verdict.one_value, verdict.rows - release.public_figures.starred))
 
 
 def _write_file(release: Release, source: Source, target: Target, watch: Watch) -> tuple[Path, Path]:
@@ -241,6 +259,7 @@ def _write_report(
         verdict.smallest_group,
         content.get("input_hmac_sha256"),
         report.spell,
+        verdict.one_value,
     )
     evidence, target = gather(release, written), report.target
     pages = Pages()

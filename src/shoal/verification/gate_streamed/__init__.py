@@ -17,6 +17,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Unpack
 
 from shoal.errors import InputError
@@ -130,7 +131,7 @@ def gate_recoded(
     if n_kept != recount.rows or expected_bag % BAG != written_bag % BAG:
         text = f"the file does not have exactly the {plural(n_kept, 'row')} that the labels make of the source"
         violations.append(Violation("rows", text))
-    return judge(k, recount.rows, recount.groups, violations)
+    return replace(judge(k, recount.rows, recount.groups, violations), one_value=recount.one_value())
 
 
 def is_true(cells: Cells, source: str, released: str) -> bool:

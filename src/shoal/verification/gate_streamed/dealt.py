@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Unpack
 
 from shoal.schema import INPUT, Dialect, Schema, check_k
@@ -110,4 +111,5 @@ def gate_dealt(
     violations += examined.violations()
     if found.bag != examined.made_bag():
         violations.append(Violation("rows", "the rows are not made from the rows of the source, each of them once"))
-    return judge_counts(k, examined.rows, counts["groups"], counts["smallest_group"], violations)
+    verdict = judge_counts(k, examined.rows, counts["groups"], counts["smallest_group"], violations)
+    return replace(verdict, one_value=examined.one_value())

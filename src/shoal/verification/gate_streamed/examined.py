@@ -21,7 +21,7 @@ from shoal.verification.gate_streamed.keys import EMPTY, Bag, Keys, TextKeys, ad
 from shoal.verification.gate_streamed.laid import LaidBlocks
 from shoal.verification.gate_streamed.source import SourceTally
 from shoal.verification.gate_streamed.stated import Dealt, Feed, Listed, Texts, whole
-from shoal.verification.gate_streamed.tallies import FiledRuns, GroupCounts, GroupTally
+from shoal.verification.gate_streamed.tallies import MIXED, ONE_VALUE, FiledRuns, GroupCounts, GroupTally
 from shoal.verification.matching.people import person_of
 from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.models.limits import LimitedCells, limit_violations
@@ -102,7 +102,7 @@ class Examined:
         self.order = RowOrder()
         self._people: dict[str, int] = {}
         self._person_numbers: Codes = np.empty(0, dtype=np.int32)
-        by_person = bool(schema.names(Role.PERSON))
+        by_person, self._uncounted = bool(schema.names(Role.PERSON)), ModelChecks.of_goal(goal, schema).uncounted
         self._tallies = [
             GroupTally(
                 ModelChecks.of_goal(goal, schema),
@@ -110,8 +110,9 @@ class Examined:
                 counts_people=by_person,
                 folder=folder,
                 population=population,
+                uncounted=self._uncounted if is_of_file else (),
             )
-            for _ in range(1 if center is None else 2)  # the groups of the file; those of the maker
+            for is_of_file in ((True,) if center is None else (True, False))  # the groups of the file; of the maker
         ]
         self._centers: dict[str, CenterTally] = {}
         if center is not None:
@@ -149,8 +150,10 @@ class Examined:
         group = self._group(block, n_rows)
         if self._dealt is None:
             self.groups.add(group, self.rows + 1, None, {name: columns[name] for name in self.groups.counted}, 0)
-            shown = [self._unchanged[name].of(*columns[name]) for name in columns]
-            self.bag = add_rows(self.bag, total_keys(shown, n_rows))
+            shown = {name: self._unchanged[name].of(*columns[name]) for name in columns}
+            self.bag = add_rows(self.bag, total_keys(list(shown.values()), n_rows))
+            for name in self._uncounted:
+                self.groups.look_at(name, group, self.rows + 1, shown[name])
         else:
             self._restore(self._dealt, columns, block, group)
         self.rows += n_rows
@@ -176,7 +179,10 @@ class Examined:
                 texts = dealt.texts[len(self._qi) + self._held_back.index(name)]
                 assert isinstance(texts, list)
                 tally.ask(own[:, :stated], origins[name], texts)
-        restored = [self._unchanged[name].of(*columns[name])[:, :stated] for name in columns if name not in self._cells]
+        unchanged = {name: self._unchanged[name].of(*columns[name]) for name in columns if name not in self._cells}
+        for name in self._uncounted:
+            self.groups.look_at(name, group, self.rows + 1, unchanged[name])
+        restored = [keys[:, :stated] for keys in unchanged.values()]
         for place, (name, codes) in enumerate(origins.items()):
             texts = dealt.texts[place]
             restored.append(self._keys_behind(self._origins[name], texts, codes))
@@ -254,10 +260,24 @@ class Examined:
             bag = add_rows(bag, total_keys(keys, len(block[0][1])))
         return bag
 
+    def one_value(self) -> dict[str, int]:
+        """Return for each sensitive column that no model counts the rows in groups that share one value of it."""
+        found = self.groups.shared_values(self._starred())
+        return {name: int(runs.rows[runs.codes != MIXED].sum()) for name, runs in found}
+
+    def _starred(self) -> Keys:
+        """Return the key of the rows that show "*" in every quasi-identifier."""
+        places = [place for column in self._laid.columns if column.name in self._cells for place in column.all_places]
+        keys = (TextKeys(self._key, len(self._unchanged) + place) for place in places)
+        return total_keys([own.of_texts(["*"], np.zeros(1, dtype=np.int32)) for own in keys], 1)
+
     def group_counts(self) -> list[GroupCounts]:
         """Return what was counted in each group of the file and, with centres, of the maker."""
         people = list(self._people)
         counts = self.groups.listed(people)
+        for place, (_, runs) in enumerate(self.groups.shared_values(self._starred())):
+            numbers, codes = np.unique(runs.codes, return_inverse=True)
+            counts.append(GroupCounts(ONE_VALUE - place, runs.keys, list(map(str, numbers.tolist())), codes, runs.rows))
         for tally in self._tallies[1:]:
             counts += [each._replace(of_maker=True) for each in tally.listed(people)]
         for place, centers in enumerate(self._centers.values()):

@@ -13,7 +13,7 @@ from shoal.verification.cells import normalise
 from shoal.verification.gate_streamed.centers import CENTERS, KINDS, MADE, SHOWN, CenterTally
 from shoal.verification.gate_streamed.laid import Layout
 from shoal.verification.gate_streamed.source import spread_mark
-from shoal.verification.gate_streamed.tallies import OWN_K, PERSON, SIZE
+from shoal.verification.gate_streamed.tallies import ONE_VALUE, OWN_K, PERSON, SIZE
 from shoal.verification.matching.people import person_of
 from shoal.verification.models.checks import Goal, ModelChecks, TableCounts, failure
 from shoal.verification.reading.coded import CodedTable
@@ -36,8 +36,8 @@ class GroupCount(NamedTuple):
 
     Attributes:
         group: What tells the group from others.
-        column: The place of the sensitive column among those that models count; or SIZE, PERSON or OWN_K; see
-            `GroupCounts`.
+        column: The place of the sensitive column among those that models count; or SIZE, PERSON, OWN_K or ONE_VALUE;
+            see `GroupCounts`.
         cell: The sensitive cell, the person, or the k that is asked for.
         rows: The number of rows.
     """
@@ -93,6 +93,8 @@ def examine_groups(
     for group, column, cell, rows in counts:
         if column == SIZE:
             groups[group] += rows
+        elif column <= ONE_VALUE:  # no model counts it
+            continue
         elif column == PERSON:
             people.setdefault(group, set()).add(person_of(cell, absent))
         elif column == OWN_K:

@@ -16,10 +16,12 @@ from shoal.verification.gate_streamed.blocks import BlockColumn
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.verdict import Group, Violation, small_groups_violation
 
-__all__ = ["OWN_K", "PERSON", "SIZE", "FiledRuns", "GroupCounts", "GroupTally", "RunCounter", "Runs"]
+__all__ = ["MIXED", "ONE_VALUE", "OWN_K", "PERSON", "SIZE", "FiledRuns", "GroupCounts", "GroupTally", "Runs"]
 
 # In place of a column: the rows of a group, those of one of its people, or those that ask for a k of their own.
 SIZE, PERSON, OWN_K = -1, -2, -3
+ONE_VALUE = -4  # and, downwards from here, those of sensitive columns that no model counts, with a number for the value
+MIXED = 0  # in place of the number of a value: a group has several
 
 LEAST_PENDING = 1_000_000  # runs of rows that are merged at once
 MOST_RUNS = 4_000_000  # runs that counters keep in memory if they may go to files
@@ -101,6 +103,40 @@ class RunCounter:
         return self._parts[0]
 
 
+class ValueCounter(RunCounter):
+    """Counts rows by group, with the number of the value that they share, or MIXED: memory depends on the groups."""
+
+    def add(self, keys: Keys, codes: NDArray[np.int64], first: int) -> None:
+        """Count some rows; first: the number of the first of them."""
+        block = RunCounter()
+        block.add(keys, codes, first)
+        self.take(_one_each(block.merged()))
+        if self._n_pending > max(LEAST_PENDING, self._n_merged):
+            self.merged()
+
+    def merged(self) -> Runs:
+        """Return the counts, sorted by group."""
+        found = _one_each(super().merged())
+        self._parts, self._n_merged = [found], len(found.codes)
+        return found
+
+
+def _one_each(runs: Runs) -> Runs:
+    """Return one run for each group, of the value that all of its rows share, or of MIXED; runs: sorted by group."""
+    new = np.ones(len(runs.codes), dtype=bool)
+    new[1:] = (runs.keys[:, 1:] != runs.keys[:, :-1]).any(axis=0)
+    starts = np.flatnonzero(new)
+    if len(starts) == len(new):
+        return runs
+    is_mixed = np.diff(starts, append=len(new)) > 1
+    return Runs(
+        runs.keys[:, starts],
+        np.where(is_mixed, MIXED, runs.codes[starts]),
+        np.add.reduceat(runs.rows, starts),
+        np.minimum.reduceat(runs.first, starts),
+    )
+
+
 class FiledRuns:
     """Counts rows by group and code; in a nameless file, by the first bits of the group, once the runs are many.
 
@@ -163,10 +199,12 @@ class GroupCounts(NamedTuple):
     """What was counted in groups: their rows, or those of them that have the same cell.
 
     Attributes:
-        column: The place of the sensitive column among those that models count; or SIZE, PERSON or OWN_K. With a
-            population, quasi-identifiers follow, and cells are those that groups show.
+        column: The place of the sensitive column among those that models count; or SIZE, PERSON, OWN_K or, downwards
+            from ONE_VALUE, a column that no model counts. With a population, quasi-identifiers follow, and cells are
+            those that groups show.
         groups: The keys of the groups, one for each count.
-        cells: The distinct cells: sensitive ones, people, or the k that is asked for.
+        cells: The distinct cells: sensitive ones, people, or the k that is asked for; numbers of values that a group
+            shares.
         codes: The place among them of the cell of each count.
         rows: The number of rows of each count.
         of_maker: Whether groups are those of the maker, known by numbers, which show their centres.
@@ -189,6 +227,7 @@ class GroupTally:
         counts_people: Whether sizes count people.
         folder: Where pairs of groups and people go if they are many; by default they are kept, and can be listed.
         population: The text of the population table by column name, if a model counts it.
+        uncounted: The sensitive columns that no model counts.
 
     Attributes:
         columns: The sensitive columns that models count.
@@ -203,6 +242,7 @@ class GroupTally:
         counts_people: bool,
         folder: str | None = None,
         population: Mapping[str, Sequence[str]] | None = None,
+        uncounted: Sequence[str] = (),
     ) -> None:
         self.counts_people = counts_people
         self.columns = checks.columns
@@ -214,6 +254,7 @@ class GroupTally:
         self._values = {name: RunCounter() for name in self.counted}
         self._texts: dict[str, dict[str, int]] = {name: {} for name in self.counted}
         self._ks: dict[str, int] = {}
+        self._shared = {name: ValueCounter() for name in uncounted}
 
     def add(
         self,
@@ -247,6 +288,17 @@ class GroupTally:
         numbers = [self._ks.setdefault(texts[code], len(self._ks)) for code in distinct.tolist()]
         if len(codes):
             self._asked.add(groups, np.array(numbers, dtype=np.int64)[places], 0)
+
+    def look_at(self, name: str, groups: Keys, first: int, values: Keys) -> None:
+        """Look whether groups share one value of a column that no model counts; values: two numbers for each row's."""
+        self._shared[name].add(groups, (values[0] | np.uint64(1)).view(np.int64), first)  # never MIXED
+
+    def shared_values(self, apart: Keys) -> Iterator[tuple[str, Runs]]:
+        """Yield each such column, and a number for the value that groups share, or MIXED; apart: a group to skip."""
+        for name, counter in self._shared.items():
+            runs = counter.merged()
+            counts = (runs.keys != apart).any(axis=0)
+            yield name, Runs(runs.keys[:, counts], *(each[counts] for each in runs[1:]))
 
     def counts(self) -> dict[str, int]:
         """Return the number of groups and the rows of the smallest."""

@@ -103,6 +103,10 @@ class ModelChecks:
         missing: The texts that mean a missing value, besides the empty one.
         paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
 
+    Attributes:
+        columns: The sensitive columns that the models count.
+        uncounted: The others.
+
     Raises:
         UsageError: A model is not known, or its column is not a sensitive column of the table.
     """
@@ -127,6 +131,8 @@ class ModelChecks:
         self._paths = paths
         self._counts: dict[str, dict[Group, Counter[str]]] = {name: {} for name in self.columns}
         self._largest_k: dict[Group, int] = {}
+        sensitive = [name for name, column in self._column_of.items() if column.role is Role.SENSITIVE]
+        self.uncounted = [name for name in sensitive if name not in self.columns]
 
     @classmethod
     def of_goal(cls, goal: Goal, schema: Schema) -> ModelChecks:
