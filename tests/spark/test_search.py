@@ -13,7 +13,7 @@ import pytest
 import shoal
 import shoal.spark
 from shoal.methods.sections import Cut
-from shoal.spark.search.cutting import Cuts
+from shoal.spark.search.pieces import Cuts, Units
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import QI, SETTINGS, odd_table
 from tests.interface.test_all_groups_on_disk import CASES as BY_ALL_GROUPS

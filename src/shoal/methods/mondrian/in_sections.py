@@ -111,7 +111,7 @@ class Segment:
         """Say which rows are lent; codes: that of each row."""
         unit, row = loan.last
         is_before = (self.units < unit) | ((self.units == unit) & (self.rows <= row))
-        return is_before & np.isin(codes, loan.codes)
+        return np.asarray(is_before & np.isin(codes, loan.codes))
 
 
 def find_segments(

@@ -219,7 +219,7 @@ class SectionSuppression:
         return section.units, self.search.show(section.part, one_by_one(section.part), section.labels)
 
     @property
-    def _columns(self) -> list[str]:
+    def columns(self) -> list[str]:
         """The columns of packed tuples or units."""
         return [*self.packing.names, *(PIECE if self.search.plan.divides_units else ())]
 
@@ -242,7 +242,7 @@ class SectionSuppression:
         starts = np.flatnonzero(begins)
         rows = held["rows"].to_numpy().astype(np.int64)
         counts = np.add.reduceat(rows, starts)
-        units = held.select(self._columns)[starts].with_columns(n=counts)
+        units = held.select(self.columns)[starts].with_columns(n=counts)
         groups = np.where(_leaving(held, OTHERS).leaves(bound), -1, held["group"].to_numpy()).astype(np.int32)
         number = (np.cumsum(begins) - 1).astype(np.int32)
         return _Section(self._part(units), units.drop("n"), Entries(number, rows, groups))
@@ -259,7 +259,7 @@ class SectionSuppression:
         none = np.zeros(len(first), dtype=np.int64)
         for leaving in (outliers, others):
             columns += [none, none] if leaving is None else [leaving.worth[first], leaving.place[first]]
-        found = units.select(self._columns)[entries.tuples.astype(np.int64)]
+        found = units.select(self.columns)[entries.tuples.astype(np.int64)]
         made = zip(HELD.items(), columns, strict=True)
         return found.with_columns(pl.Series(name, values.astype(kind)) for (name, kind), values in made)
 
