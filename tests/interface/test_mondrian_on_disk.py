@@ -10,8 +10,11 @@ import pytest
 
 import shoal
 from shoal.errors import InfeasibleError
+from shoal.methods import sections
 from shoal.methods.sections import Cut, Ruling
+from shoal.release.counted_tables.duck.groups import DuckFound
 from shoal.release.counted_tables.duck.sections import DuckSection
+from shoal.release.counted_tables.sections.search import SectionGroups
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import AGES, odd_table
 from tests.interface.test_sections_on_disk import (
@@ -29,6 +32,7 @@ from tests.interface.test_sections_on_disk import (
 __all__ = ["searched", "several_sections"]
 
 CUT = {"method": "mondrian", "effort": None}
+RELAXED = CUT | {"options": {"variant": "relaxed"}}
 
 
 def limited_table(n_rows: int) -> pl.DataFrame:
@@ -98,6 +102,36 @@ CASES["cuts through the whole table"] = (
     mixed_table(900).with_columns(pl.col("height").str.slice(0, 3), pl.col("zip").str.slice(1)),
     BY_KIND | {"k": 9, "options": {"variant": "single-dimensional"}, "ends": "safe", "suppression_limit": 0.05},
 )
+# Some combinations have more rows than a section, so that sections share their rows.
+FREQUENT = pl.concat([odd_table(1, 400), *[odd_table(1, 400).head(70)] * 5]).with_columns(name=pl.lit("n"))
+BY_ROW: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
+    "relaxed, frequent combinations": (FREQUENT, GIVEN | RELAXED),
+    "relaxed, a hierarchy that lends rows": (mixed_table(500), MIXED | RELAXED | {"hierarchies": {"zip": ZIPS}}),
+    "relaxed, diversity, personal k": (
+        FREQUENT,
+        GIVEN
+        | RELAXED
+        | {"k_column": "own k", "drop": ["name", "who"], "hierarchies": {"Age": AGES}}
+        | {"models": [shoal.LDiversity("z other", l=10)], "sensitive": ["disease", "z other"]}
+        | {"insensitive": ["number"]},
+    ),
+    "relaxed, people, closeness, centres": (
+        FREQUENT.with_columns(who=pl.col("Age").str.slice(0, 1) + (pl.int_range(pl.len()) % 40).cast(pl.String)),
+        GIVEN
+        | RELAXED
+        | {"person": "who", "drop": ["name", "own k"], "cells": "center", "spread": True}
+        | {"models": [shoal.TCloseness("disease", t=0.5)]},
+    ),
+    "relaxed, a population": (
+        FREQUENT,
+        GIVEN | RELAXED | {"models": [shoal.KMap(60)], "population": pl.concat([FREQUENT, odd_table(7, 400)])},
+    ),
+    "relaxed, limits beside a personal k and closeness": (
+        limited_table(900),
+        BY_KIND | RELAXED | {"others": "drop"} | LIMITED["widths, beside a personal k and closeness"],
+    ),
+}
+CASES |= BY_ROW
 REFUSED = {"widths, beside a personal k and closeness", "closeness, not closed", "diversity, personal k"}
 REFUSED.add("people, diversity, personal k")
 FEW_PEOPLE = {"people with many rows", "people, diversity, personal k"}
@@ -117,8 +151,24 @@ def rulings(monkeypatch: pytest.MonkeyPatch) -> list[Ruling]:
     return found
 
 
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Of each section, the tuples or units that begin in another one."""
+    found: list[int] = []
+    add = DuckFound.add
+
+    def noted(self: DuckFound, tuples: pl.DataFrame, groups: SectionGroups) -> None:
+        found.append(tuples.filter(pl.col("start") > 0).height if "start" in tuples.columns else 0)
+        add(self, tuples, groups)
+
+    monkeypatch.setattr(DuckFound, "add", noted)
+    return found
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_release_has_the_bytes_of_memory(name: str, searched: list[int], rulings: list[Ruling], tmp_path: Path) -> None:
+def test_release_has_the_bytes_of_memory(
+    name: str, searched: list[int], rulings: list[Ruling], shared: list[int], tmp_path: Path
+) -> None:
     """Any number of threads, any memory limit, CSV or Parquet, hierarchies, models, people and a personal k."""
     table, given = CASES[name]
     write_csv(table, tmp_path / "source.csv")
@@ -132,6 +182,19 @@ def test_release_has_the_bytes_of_memory(name: str, searched: list[int], rulings
     assert searched[0] > 2
     assert (Ruling.REFUSED in rulings) == (name in REFUSED)
     assert (Ruling.FEW_PEOPLE in rulings) == (name in FEW_PEOPLE)
+    assert (sum(shared) > 0) == (name in BY_ROW)
+
+
+@pytest.mark.parametrize("name", BY_ROW)
+def test_rows_counted_by_duckdb_are_divided_as_in_memory(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single section: its rows are laid out in the order of those in memory, whatever their other columns are."""
+    table, given = CASES[name]
+    monkeypatch.setattr(sections, "LARGEST_SECTION", table.height)
+    write_csv(table, tmp_path / "source.csv")
+    expected = written(tmp_path / "source.csv", tmp_path / "memory.csv", given)
+    assert written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine="duckdb") == expected
 
 
 def test_no_stage_has_all_tuples_in_memory(searched: list[int], heights: list[int], tmp_path: Path) -> None:

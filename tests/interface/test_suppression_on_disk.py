@@ -147,6 +147,17 @@ CASES |= {
         LONE,
         CUT | {"models": [shoal.KMap(9)], "population": pl.concat([LONE, LONE])},
     ),
+    # Sections share combinations.
+    "relaxed, many rows of a tuple": (
+        table_with_outliers(1500, 6),
+        CUT | {"options": {"variant": "relaxed"}, "qi": ["age", "job", "pay"], "k": 7},
+    ),
+    "relaxed, people, personal k above the rows, diversity": (
+        with_ks_and_people(table_with_outliers(), greedy=3),
+        CUT
+        | {"options": {"variant": "relaxed"}, "person": "who", "k_column": "own"}
+        | {"models": [shoal.LDiversity("disease", l=2)]},
+    ),
     # Some rows are too far from all others.
     "mondrian, limits": (table_with_outliers(), CUT | {"k": 7, "max_width": {"age": "100"}}),
     "mondrian, limits, personal k and closeness": (
