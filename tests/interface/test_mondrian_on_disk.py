@@ -103,20 +103,23 @@ CASES["cuts through the whole table"] = (
     BY_KIND | {"k": 9, "options": {"variant": "single-dimensional"}, "ends": "safe", "suppression_limit": 0.05},
 )
 # Some combinations have more rows than a section, so that sections share their rows.
-FREQUENT = pl.concat([odd_table(1, 400), *[odd_table(1, 400).head(70)] * 5]).with_columns(name=pl.lit("n"))
+FREQUENT = pl.concat([odd_table(1, 400), *[odd_table(1, 400).head(70)] * 9]).with_columns(name=pl.lit("n"))
 BY_ROW: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "relaxed, frequent combinations": (FREQUENT, GIVEN | RELAXED),
-    "relaxed, a hierarchy that lends rows": (mixed_table(500), MIXED | RELAXED | {"hierarchies": {"zip": ZIPS}}),
+    "relaxed, a hierarchy that lends rows": (
+        pl.concat([mixed_table(150)] * 5),
+        MIXED | RELAXED | {"k": 12, "hierarchies": {"zip": ZIPS}},
+    ),
     "relaxed, diversity, personal k": (
         FREQUENT,
         GIVEN
         | RELAXED
         | {"k_column": "own k", "drop": ["name", "who"], "hierarchies": {"Age": AGES}}
-        | {"models": [shoal.LDiversity("z other", l=10)], "sensitive": ["disease", "z other"]}
+        | {"models": [shoal.LDiversity("z other", l=7)], "sensitive": ["disease", "z other"]}
         | {"insensitive": ["number"]},
     ),
     "relaxed, people, closeness, centres": (
-        FREQUENT.with_columns(who=pl.col("Age").str.slice(0, 1) + (pl.int_range(pl.len()) % 40).cast(pl.String)),
+        FREQUENT.with_columns(who=(pl.int_range(pl.len()) % 7).cast(pl.String)),
         GIVEN
         | RELAXED
         | {"person": "who", "drop": ["name", "own k"], "cells": "center", "spread": True}
@@ -126,14 +129,17 @@ BY_ROW: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         FREQUENT,
         GIVEN | RELAXED | {"models": [shoal.KMap(60)], "population": pl.concat([FREQUENT, odd_table(7, 400)])},
     ),
-    "relaxed, limits beside a personal k and closeness": (
-        limited_table(900),
-        BY_KIND | RELAXED | {"others": "drop"} | LIMITED["widths, beside a personal k and closeness"],
+    "relaxed, limits beside a personal k and diversity": (
+        pl.concat([*[limited_table(300)] * 4, limited_table(300).head(99)]),
+        BY_KIND
+        | RELAXED
+        | {"k": 12, "others": "drop", "k_column": "own k", "models": [shoal.LDiversity("disease", l=2)]}
+        | {"hierarchies": {"zip": ZIPS}, "coarsest": {"zip": "1"}, "max_width": {"height": "40"}},
     ),
 }
 CASES |= BY_ROW
 REFUSED = {"widths, beside a personal k and closeness", "closeness, not closed", "diversity, personal k"}
-REFUSED.add("people, diversity, personal k")
+REFUSED |= {"people, diversity, personal k", "relaxed, diversity, personal k"}
 FEW_PEOPLE = {"people with many rows", "people, diversity, personal k"}
 
 
