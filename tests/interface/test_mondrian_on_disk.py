@@ -102,8 +102,14 @@ CASES["cuts through the whole table"] = (
     mixed_table(900).with_columns(pl.col("height").str.slice(0, 3), pl.col("zip").str.slice(1)),
     BY_KIND | {"k": 9, "options": {"variant": "single-dimensional"}, "ends": "safe", "suppression_limit": 0.05},
 )
-# Some combinations have more rows than a section, so that sections share their rows.
-FREQUENT = pl.concat([odd_table(1, 400), *[odd_table(1, 400).head(70)] * 9]).with_columns(name=pl.lit("n"))
+
+
+def frequent_table(times: int) -> pl.DataFrame:
+    """Many rows have the combinations, diseases and own k of others, so that sections share the rows of some units."""
+    return pl.concat([odd_table(1, 400), *[odd_table(1, 400).head(70)] * times])
+
+
+FREQUENT = frequent_table(5)
 BY_ROW: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "relaxed, frequent combinations": (FREQUENT, GIVEN | RELAXED),
     "relaxed, a hierarchy that lends rows": (
@@ -111,7 +117,7 @@ BY_ROW: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         MIXED | RELAXED | {"k": 12, "hierarchies": {"zip": ZIPS}},
     ),
     "relaxed, diversity, personal k": (
-        FREQUENT,
+        frequent_table(9),
         GIVEN
         | RELAXED
         | {"k_column": "own k", "drop": ["name", "who"], "hierarchies": {"Age": AGES}}

@@ -13,10 +13,12 @@ import pytest
 import shoal
 import shoal.spark
 from shoal.methods.sections import Cut, Loan
+from shoal.spark.search.cutting import Proposed
 from shoal.spark.search.pieces import Cuts, Units
 from shoal.tables.formats.writers import write_csv
-from tests.contract.test_dealing import AGES, QI, SETTINGS, odd_table
+from tests.contract.test_dealing import QI, SETTINGS, odd_table
 from tests.interface.test_all_groups_on_disk import CASES as BY_ALL_GROUPS
+from tests.interface.test_mondrian_on_disk import BY_ROW
 from tests.interface.test_people_on_disk import with_odd_ids
 from tests.interface.test_sections_on_disk import LEAST_SQUARES
 from tests.interface.test_suppression_on_disk import CASES as LEAVING
@@ -78,18 +80,6 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "method": "mondrian",
         "effort": None,
         "options": {"variant": "single-dimensional"},
-    },
-    # Sections share a combination; the pool of a hierarchy borrows rows.
-    "mondrian, relaxed cuts, a hierarchy, a model and own k": {
-        "method": "mondrian",
-        "effort": None,
-        "options": {"variant": "relaxed"},
-        "hierarchies": {"Age": AGES},
-        "models": [shoal.LDiversity("z other", l=3)],
-        "sensitive": ["disease", "z other"],
-        "insensitive": ["number"],
-        "k_column": "own k",
-        "drop": ["name", "who"],
     },
     # Windows of the limit are separated, then large segments are cut by counts; a cut is refused.
     "mondrian within limits, beside a model and own k": {
@@ -205,13 +195,12 @@ def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) 
     assert manifest["suppressed_rows"] == stated["suppressed_rows"]
 
 
-TOGETHER = "mondrian, average risk beside diversity, people, own k above the rows, suppression"
+TOGETHER = "relaxed, average risk beside diversity, people, own k above the rows, suppression"
 CUT = [
     TOGETHER,
     "mondrian, ties",
     "mondrian, people, personal k above the rows, diversity",
     "mondrian, limits and declared domains",
-    "relaxed, average risk beside diversity, people, own k above the rows, suppression",
 ]
 
 
@@ -231,6 +220,28 @@ def test_executors_leave_slices_out_of_segments(name: str, source: Path, spark: 
     assert {each: manifest[each] for each in ("measures", "suppressed_rows")} == {
         each: stated[each] for each in ("measures", "suppressed_rows")
     }
+
+
+def test_executors_share_the_rows_of_a_unit(
+    source: Path, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Relaxed cuts run through units of a tuple, a sensitive value and a k; the pool of a hierarchy borrows rows."""
+    table, given = BY_ROW["relaxed, diversity, personal k"]
+    write_csv(table, tmp_path / "frequent.csv")
+    divided: list[int] = []
+    locate = Proposed.locate
+
+    def noted(self: Proposed, tuples: Any) -> Any:
+        found = locate(self, tuples)
+        divided.extend(each.divided for each in found.values())
+        return found
+
+    monkeypatch.setattr(Proposed, "locate", noted)
+    given = dict.fromkeys([*GIVEN]) | given
+    expected = in_memory(tmp_path / "frequent.csv", tmp_path / "memory.csv", **given)
+    parts = on_spark(spark, str(tmp_path / "frequent.csv"), f"{tmp_path}/parts.csv/", searched=True, **given)
+    assert text_of(parts) == expected
+    assert sum(divided) > 0
 
 
 DEALT = {"people, own k, suppression": True, "limits": True, "relaxed": True}

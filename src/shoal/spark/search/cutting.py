@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame
 
-__all__ = ["Run", "cut_tuples"]
+__all__ = ["Located", "Proposed", "Run", "cut_tuples"]
 
 Run = Callable[[Callable[[], Any]], Any]  # runs a job that can be cancelled
 
@@ -32,7 +32,7 @@ class _Histograms(NamedTuple):
     rows: list[NDArray[np.int64]]
 
 
-class _Located(NamedTuple):
+class Located(NamedTuple):
     """A cut whose last lent row was found.
 
     Attributes:
@@ -65,12 +65,12 @@ def cut_tuples(tuples: DataFrame, packing: Packing, plan: Sectioning, n_tuples: 
         }
         large = {}
         while proposed := {node: cut for node, each in waiting.items() if (cut := each.next()) is not None}:
-            located = {node: _Located(cut) for node, cut in proposed.items()}
+            located = {node: Located(cut) for node, cut in proposed.items()}
             if lending := {node: cut for node, cut in proposed.items() if cut.loan is not None}:
-                located |= run(lambda: _Proposed(packing, plan, cuts, lending).locate(tuples))
+                located |= run(lambda: Proposed(packing, plan, cuts, lending).locate(tuples))
             asked = {node: each.cut for node, each in located.items() if not each.cut.is_settled}
             rulings = dict.fromkeys(proposed, Ruling.ALLOWED)
-            rulings |= _Proposed(packing, plan, cuts, asked).rulings(tuples, run)
+            rulings |= Proposed(packing, plan, cuts, asked).rulings(tuples, run)
             for node, each in located.items():
                 if rulings[node] is not Ruling.ALLOWED:
                     waiting[node].hear(each.cut, rulings[node])
@@ -123,7 +123,7 @@ def _histograms(
 
 
 @dataclass(frozen=True)
-class _Proposed:
+class Proposed:
     """Cuts that some sections propose.
 
     Attributes:
@@ -152,7 +152,7 @@ class _Proposed:
                     rulings[node] = Ruling.REFUSED
         return rulings
 
-    def locate(self, tuples: DataFrame) -> dict[int, _Located]:
+    def locate(self, tuples: DataFrame) -> dict[int, Located]:
         """Find the last row that each cut lends; all of them lend some."""
         from pyspark.sql import Window
         from pyspark.sql import functions as F  # noqa: N812
@@ -188,7 +188,7 @@ class _Proposed:
             more = row["upto"] - row["lent"]  # rows of the last unit that are not lent
             last = *(row[name] for name in names), row["start"] + row["n"] - more
             cut = self.proposed[row["node"]]._replace(loan=loan._replace(last=last))
-            found[row["node"]] = _Located(cut, row["number"], int(more > 0))
+            found[row["node"]] = Located(cut, row["number"], int(more > 0))
         return found
 
     def _placed(self, frame: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
