@@ -12,6 +12,7 @@ import pytest
 
 import shoal
 import shoal.spark
+from shoal.methods import sections
 from shoal.methods.sections import Cut, Loan
 from shoal.spark.search.cutting import Proposed
 from shoal.spark.search.pieces import Cuts, Units
@@ -226,6 +227,7 @@ def test_executors_share_the_rows_of_a_unit(
     source: Path, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Relaxed cuts run through units of a tuple, a sensitive value and a k; the pool of a hierarchy borrows rows."""
+    monkeypatch.setattr(sections, "LARGEST_SECTION", 60)
     table, given = BY_ROW["relaxed, diversity, personal k"]
     write_csv(table, tmp_path / "frequent.csv")
     divided: list[int] = []
