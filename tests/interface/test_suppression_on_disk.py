@@ -216,7 +216,9 @@ def test_release_has_the_bytes_of_memory(
     assert searched[0][1] >= 1
 
 
-@pytest.mark.parametrize("name", ["sizes alone", "mondrian, limits and declared domains"])
+@pytest.mark.parametrize(
+    "name", ["sizes alone", "mondrian, limits and declared domains", "relaxed, many rows of a tuple"]
+)
 def test_release_of_a_closed_source_and_its_copy(name: str, searched: list[tuple[int, int]], tmp_path: Path) -> None:
     """Rows in the order of the source; measures are those of memory, and a copy searches again."""
     table, given = CASES[name]

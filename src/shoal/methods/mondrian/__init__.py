@@ -52,7 +52,8 @@ class Mondrian:
     Departures: The paper orders categories by a hierarchy; without one, values are assigned, most frequent first, to
     the side with fewer rows. Missing numbers and dates are cut off first if possible, else they count as the largest. A
     relaxed cut of a category divides the rows of a value only if no cut between values is allowable: the left half then
-    gets whole values, most frequent first, and the first rows of the next.
+    gets whole values, most frequent first, and the first rows of the next. Rows are in the order of their tuples, then
+    of what models count, personal k and person, then in canonical order.
 
     Attributes:
         variant: "strict" (a value never falls on both sides of a cut), "relaxed" (rows of the median value are divided
