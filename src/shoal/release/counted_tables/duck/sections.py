@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.errors import InternalError
 from shoal.methods.sections import Cut, Division, Loan, Ruling
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
-from shoal.release.counted_tables.sections.plan import PIECE, PartCounts, Sectioning
+from shoal.release.counted_tables.sections.plan import PartCounts, Sectioning
 from shoal.tables.sorting import Packing
 from shoal.tables.sources.dealing import slices
 from shoal.tables.sources.duck_session import DuckSession
@@ -45,8 +45,7 @@ class DuckSection:
         """Return the tuples or units of a whole table."""
         leaving = plan.leaving
         if plan.divides_units:
-            start, total = PIECE
-            pieces = f"select *, 0::bigint as {start}, n as {total} from {table}"
+            pieces = f"select *, 0::bigint as start, n as total from {table}"  # see `PIECE`
             session.ask(f"create or replace temp table {table} as {pieces}")
         section = cls(session, packing, plan, table, n_tuples, count())
         return section if leaving is None else replace(section, stays=_staying_in_sql(session, packing, leaving))
