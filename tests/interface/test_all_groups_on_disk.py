@@ -12,7 +12,7 @@ import pytest
 import shoal
 from shoal.tables.formats.writers import write_csv
 from tests.interface import test_sections_on_disk
-from tests.interface.test_mondrian_on_disk import CUT
+from tests.interface.test_mondrian_on_disk import CUT, RELAXED
 from tests.interface.test_sections_on_disk import MIXED, ZIPS, mixed_table, written
 from tests.interface.test_suppression_on_disk import GIVEN, table_with_outliers, with_ks_and_people
 
@@ -175,6 +175,28 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "mondrian, population uniqueness, suppression": (
         OUTLIERS,
         GIVEN | CUT | {"models": [shoal.PopulationUniqueness(0.01, population=600)], "suppression_limit": 0.05},
+    ),
+    "relaxed, average risk, a hierarchy": (
+        mixed_table(500),
+        MIXED | RELAXED | {"models": [shoal.AverageRisk(0.12)], "hierarchies": {"zip": ZIPS}},
+    ),
+    "relaxed, lone rows, average risk, centres": (
+        with_lone_rows(600),
+        ONE | RELAXED | {"models": [shoal.AverageRisk(0.3), ALONE], "cells": "center", "spread": True},
+    ),
+    "relaxed, average risk beside closeness, own k above the rows, suppression": (
+        with_ks_and_people(OUTLIERS, greedy=30),
+        GIVEN
+        | RELAXED
+        | {"models": [AVERAGE, shoal.TCloseness("disease", t=0.4)], "k_column": "own", "drop": ["who"]}
+        | {"suppression_limit": 0.1},
+    ),
+    "relaxed, average risk beside diversity, people, own k above the rows, suppression": (
+        with_ks_and_people(OUTLIERS, greedy=30),
+        GIVEN
+        | RELAXED
+        | {"models": [AVERAGE, shoal.LDiversity("disease", l=2)], "person": "who", "k_column": "own"}
+        | {"suppression_limit": 0.07},
     ),
     "average risk, ranges that do not overlap": (
         mixed_table(500),

@@ -10,8 +10,11 @@ import pytest
 
 import shoal
 from shoal.errors import InfeasibleError
+from shoal.methods import sections
 from shoal.methods.sections import Cut, Ruling
+from shoal.release.counted_tables.duck.groups import DuckFound
 from shoal.release.counted_tables.duck.sections import DuckSection
+from shoal.release.counted_tables.sections.search import SectionGroups
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import AGES, odd_table
 from tests.interface.test_sections_on_disk import (
@@ -29,6 +32,7 @@ from tests.interface.test_sections_on_disk import (
 __all__ = ["searched", "several_sections"]
 
 CUT = {"method": "mondrian", "effort": None}
+RELAXED = CUT | {"options": {"variant": "relaxed"}}
 
 
 def limited_table(n_rows: int) -> pl.DataFrame:
@@ -98,8 +102,50 @@ CASES["cuts through the whole table"] = (
     mixed_table(900).with_columns(pl.col("height").str.slice(0, 3), pl.col("zip").str.slice(1)),
     BY_KIND | {"k": 9, "options": {"variant": "single-dimensional"}, "ends": "safe", "suppression_limit": 0.05},
 )
+
+
+def frequent_table(times: int) -> pl.DataFrame:
+    """Many rows have the combinations, diseases and own k of others, so that sections share the rows of some units."""
+    return pl.concat([odd_table(1, 400), *[odd_table(1, 400).head(70)] * times])
+
+
+FREQUENT = frequent_table(5)
+BY_ROW: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
+    "relaxed, frequent combinations": (FREQUENT, GIVEN | RELAXED),
+    "relaxed, a hierarchy that lends rows": (
+        pl.concat([mixed_table(150)] * 5),
+        MIXED | RELAXED | {"k": 12, "hierarchies": {"zip": ZIPS}},
+    ),
+    "relaxed, diversity, personal k": (
+        frequent_table(9),
+        GIVEN
+        | RELAXED
+        | {"k_column": "own k", "drop": ["name", "who"], "hierarchies": {"Age": AGES}}
+        | {"models": [shoal.LDiversity("z other", l=7)], "sensitive": ["disease", "z other"]}
+        | {"insensitive": ["number"]},
+    ),
+    "relaxed, people, closeness, centres": (
+        FREQUENT.with_columns(who=(pl.int_range(pl.len()) % 7).cast(pl.String)),
+        GIVEN
+        | RELAXED
+        | {"person": "who", "drop": ["name", "own k"], "cells": "center", "spread": True}
+        | {"models": [shoal.TCloseness("disease", t=0.5)]},
+    ),
+    "relaxed, a population": (
+        FREQUENT,
+        GIVEN | RELAXED | {"models": [shoal.KMap(60)], "population": pl.concat([FREQUENT, odd_table(7, 400)])},
+    ),
+    "relaxed, limits beside a personal k and diversity": (
+        pl.concat([*[limited_table(300)] * 4, limited_table(300).head(99)]),
+        BY_KIND
+        | RELAXED
+        | {"k": 12, "others": "drop", "k_column": "own k", "models": [shoal.LDiversity("disease", l=2)]}
+        | {"hierarchies": {"zip": ZIPS}, "coarsest": {"zip": "1"}, "max_width": {"height": "40"}},
+    ),
+}
+CASES |= BY_ROW
 REFUSED = {"widths, beside a personal k and closeness", "closeness, not closed", "diversity, personal k"}
-REFUSED.add("people, diversity, personal k")
+REFUSED |= {"people, diversity, personal k", "relaxed, diversity, personal k"}
 FEW_PEOPLE = {"people with many rows", "people, diversity, personal k"}
 
 
@@ -117,8 +163,24 @@ def rulings(monkeypatch: pytest.MonkeyPatch) -> list[Ruling]:
     return found
 
 
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Of each section, the tuples or units that begin in another one."""
+    found: list[int] = []
+    add = DuckFound.add
+
+    def noted(self: DuckFound, tuples: pl.DataFrame, groups: SectionGroups) -> None:
+        found.append(tuples.filter(pl.col("start") > 0).height if "start" in tuples.columns else 0)
+        add(self, tuples, groups)
+
+    monkeypatch.setattr(DuckFound, "add", noted)
+    return found
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_release_has_the_bytes_of_memory(name: str, searched: list[int], rulings: list[Ruling], tmp_path: Path) -> None:
+def test_release_has_the_bytes_of_memory(
+    name: str, searched: list[int], rulings: list[Ruling], shared: list[int], tmp_path: Path
+) -> None:
     """Any number of threads, any memory limit, CSV or Parquet, hierarchies, models, people and a personal k."""
     table, given = CASES[name]
     write_csv(table, tmp_path / "source.csv")
@@ -132,6 +194,19 @@ def test_release_has_the_bytes_of_memory(name: str, searched: list[int], rulings
     assert searched[0] > 2
     assert (Ruling.REFUSED in rulings) == (name in REFUSED)
     assert (Ruling.FEW_PEOPLE in rulings) == (name in FEW_PEOPLE)
+    assert (sum(shared) > 0) == (name in BY_ROW)
+
+
+@pytest.mark.parametrize("name", BY_ROW)
+def test_rows_counted_by_duckdb_are_divided_as_in_memory(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single section: its rows are laid out in the order of those in memory, whatever their other columns are."""
+    table, given = CASES[name]
+    monkeypatch.setattr(sections, "LARGEST_SECTION", table.height)
+    write_csv(table, tmp_path / "source.csv")
+    expected = written(tmp_path / "source.csv", tmp_path / "memory.csv", given)
+    assert written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine="duckdb") == expected
 
 
 def test_no_stage_has_all_tuples_in_memory(searched: list[int], heights: list[int], tmp_path: Path) -> None:

@@ -147,6 +147,17 @@ CASES |= {
         LONE,
         CUT | {"models": [shoal.KMap(9)], "population": pl.concat([LONE, LONE])},
     ),
+    # Sections share combinations.
+    "relaxed, many rows of a tuple": (
+        table_with_outliers(1500, 6),
+        CUT | {"options": {"variant": "relaxed"}, "qi": ["age", "job", "pay"], "k": 7},
+    ),
+    "relaxed, people, personal k above the rows, diversity": (
+        with_ks_and_people(table_with_outliers(), greedy=3),
+        CUT
+        | {"options": {"variant": "relaxed"}, "person": "who", "k_column": "own"}
+        | {"models": [shoal.LDiversity("disease", l=2)]},
+    ),
     # Some rows are too far from all others.
     "mondrian, limits": (table_with_outliers(), CUT | {"k": 7, "max_width": {"age": "100"}}),
     "mondrian, limits, personal k and closeness": (
@@ -205,7 +216,9 @@ def test_release_has_the_bytes_of_memory(
     assert searched[0][1] >= 1
 
 
-@pytest.mark.parametrize("name", ["sizes alone", "mondrian, limits and declared domains"])
+@pytest.mark.parametrize(
+    "name", ["sizes alone", "mondrian, limits and declared domains", "relaxed, many rows of a tuple"]
+)
 def test_release_of_a_closed_source_and_its_copy(name: str, searched: list[tuple[int, int]], tmp_path: Path) -> None:
     """Rows in the order of the source; measures are those of memory, and a copy searches again."""
     table, given = CASES[name]

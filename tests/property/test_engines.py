@@ -34,6 +34,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {},
         {"effort": "normal"},
         {"method": "mondrian", "effort": None},
+        {"method": "mondrian", "effort": None, "options": {"variant": "relaxed"}},
         {"method": "mondrian", "effort": None, "options": {"variant": "single-dimensional"}},
         {"options": {"non_overlapping": True}},
         {"options": LEAST_SQUARES},

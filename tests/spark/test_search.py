@@ -12,11 +12,14 @@ import pytest
 
 import shoal
 import shoal.spark
-from shoal.methods.sections import Cut
-from shoal.spark.search.cutting import Cuts
+from shoal.methods import sections
+from shoal.methods.sections import Cut, Loan
+from shoal.spark.search.cutting import Proposed
+from shoal.spark.search.pieces import Cuts, Units
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import QI, SETTINGS, odd_table
 from tests.interface.test_all_groups_on_disk import CASES as BY_ALL_GROUPS
+from tests.interface.test_mondrian_on_disk import BY_ROW
 from tests.interface.test_people_on_disk import with_odd_ids
 from tests.interface.test_sections_on_disk import LEAST_SQUARES
 from tests.interface.test_suppression_on_disk import CASES as LEAVING
@@ -160,10 +163,16 @@ def test_executors_count_people(more: dict[str, Any], source: Path, spark: Any, 
 
 
 def test_every_part_of_a_cut_is_a_section() -> None:
-    """A cut of a hierarchy has several parts, which are separated by halves."""
+    """A cut of a hierarchy has several parts, which are separated by halves; part 0 borrows rows of part 2."""
     cuts, codes = Cuts(), np.arange(5, dtype=np.int32).reshape(-1, 1)
-    part_of = cuts.separate(0, Cut(0, np.array([2, 0, 1, 3, 1], dtype=np.int32)), 0, 3)
-    assert [part_of[node] for node in cuts.nodes_of(codes).tolist()] == [2, 0, 1, 3, 1]
+    units = Units(codes, codes, [np.arange(5)], np.full(5, 3))
+    loan = Loan(np.array([0, 4]), 4, (4, 1))  # the three rows of code 0, and the first one of code 4
+    part_of = cuts.separate(0, Cut(0, np.array([2, 0, 1, 3, 2], dtype=np.int32), loan=loan), 0, 3)
+    found = {
+        part_of[node]: sorted(zip(*(own.tolist() for own in pieces), strict=True))
+        for node, pieces in cuts.place(units).items()
+    }
+    assert found == {0: [(0, 0, 3), (1, 0, 3), (4, 0, 1)], 1: [(2, 0, 3)], 2: [(4, 1, 2)], 3: [(3, 0, 3)]}
     assert sorted(part_of) == sorted(cuts.numbers())
 
 
@@ -187,7 +196,7 @@ def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) 
     assert manifest["suppressed_rows"] == stated["suppressed_rows"]
 
 
-TOGETHER = "mondrian, average risk beside diversity, people, own k above the rows, suppression"
+TOGETHER = "relaxed, average risk beside diversity, people, own k above the rows, suppression"
 CUT = [
     TOGETHER,
     "mondrian, ties",
@@ -214,7 +223,30 @@ def test_executors_leave_slices_out_of_segments(name: str, source: Path, spark: 
     }
 
 
-DEALT = {"people, own k, suppression": True, "limits": True, "relaxed": False}
+def test_executors_share_the_rows_of_a_unit(
+    source: Path, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Relaxed cuts run through units of a tuple, a sensitive value and a k; the pool of a hierarchy borrows rows."""
+    monkeypatch.setattr(sections, "LARGEST_SECTION", 60)
+    table, given = BY_ROW["relaxed, diversity, personal k"]
+    write_csv(table, tmp_path / "frequent.csv")
+    divided: list[int] = []
+    locate = Proposed.locate
+
+    def noted(self: Proposed, tuples: Any) -> Any:
+        found = locate(self, tuples)
+        divided.extend(each.divided for each in found.values())
+        return found
+
+    monkeypatch.setattr(Proposed, "locate", noted)
+    given = dict.fromkeys([*GIVEN]) | given
+    expected = in_memory(tmp_path / "frequent.csv", tmp_path / "memory.csv", **given)
+    parts = on_spark(spark, str(tmp_path / "frequent.csv"), f"{tmp_path}/parts.csv/", searched=True, **given)
+    assert text_of(parts) == expected
+    assert sum(divided) > 0
+
+
+DEALT = {"people, own k, suppression": True, "limits": True, "relaxed": True}
 
 
 @pytest.mark.parametrize(("name", "searched"), DEALT.items(), ids=DEALT)

@@ -26,6 +26,8 @@ from shoal.tables.sorting import pack
 __all__ = [
     "LARGEST_SECTION",
     "Cut",
+    "Division",
+    "Loan",
     "PriceList",
     "Proposals",
     "Ruling",
@@ -63,6 +65,37 @@ def number_units(encoded: Encoded, models: Sequence[PrivacyModel]) -> NDArray[np
     return pack(told_apart, [int(codes.max(initial=0)) + 1 for codes in told_apart])[0]
 
 
+class Loan(NamedTuple):
+    """The rows that one part of a cut lends to part 0: the first ones with some codes.
+
+    Rows are in the order of their tuples, then of their units, then of their other cells.
+
+    Attributes:
+        codes: The codes.
+        rows: How many rows.
+        last: Where the engine has the last of these rows: the numbers that sort its unit, and its number in the unit,
+            from 1 on. Empty until the engine was asked.
+    """
+
+    codes: NDArray[np.int64]
+    rows: int
+    last: tuple[int, ...] = ()
+
+
+class Division(NamedTuple):
+    """What divides a section into two sides.
+
+    Attributes:
+        column: The column by whose codes it is divided.
+        goes_left: Whether rows with each code go left.
+        loan: Which rows go left although their codes do not; None if there are none.
+    """
+
+    column: int
+    goes_left: NDArray[np.bool_]
+    loan: Loan | None = None
+
+
 class Cut(NamedTuple):
     """A cut of a section.
 
@@ -71,12 +104,20 @@ class Cut(NamedTuple):
         parts: The part of each code, from 0 on; codes that do not occur may have any.
         is_settled: Whether it is made whatever models say of its parts.
         turn: Cuts of one turn follow each other. Models judge only the first that leaves enough people in each part.
+        loan: The rows that go to part 0 instead of the part of their code.
     """
 
     column: int
     parts: NDArray[np.int32]
     is_settled: bool = False
     turn: int = 0
+    loan: Loan | None = None
+
+    def division(self, last: int = 0) -> Division:
+        """Return what divides the parts up to the last of some from the others."""
+        goes_left = self.parts <= last
+        lends = self.loan is not None and not goes_left[self.loan.codes].any()  # all of them are in one part
+        return Division(self.column, goes_left, self.loan if lends else None)
 
 
 class Ruling(Enum):
@@ -114,8 +155,8 @@ class Section(Protocol):
     def histograms(self) -> Sequence[Counts]:
         """Return the number of tuples (or of rows, where a method decides by rows) of each code, column by column."""
 
-    def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[Self, Self]:
-        """Cut the section by the codes of a column."""
+    def halves(self, division: Division) -> tuple[Self, Self]:
+        """Return the two sides of the section."""
 
 
 AnySection = TypeVar("AnySection", bound=Section)
@@ -144,9 +185,9 @@ class TupleSection:
         """Return the number of tuples of each code, column after column."""
         return [np.bincount(self.codes[self.tuples, c], minlength=n) for c, n in enumerate(self.n_codes)]
 
-    def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[Self, Self]:
-        """Cut the section by the codes of a column."""
-        is_left = goes_left[self.codes[self.tuples, column]]
+    def halves(self, division: Division) -> tuple[Self, Self]:
+        """Return the two sides of the section; whole tuples are on either."""
+        is_left = division.goes_left[self.codes[self.tuples, division.column]]
         left, right = (replace(self, tuples=self.tuples[side]) for side in (is_left, ~is_left))
         return left, right
 
@@ -206,6 +247,7 @@ def cut_by(
     cuts: Callable[[Sequence[Counts]], Iterator[Cut]],
     largest: int,
     rule: Callable[[AnySection, Cut], Ruling] = lambda section, cut: Ruling.ALLOWED,
+    locate: Callable[[AnySection, Cut], Cut] = lambda section, cut: cut,
 ) -> Tree[AnySection]:
     """Cut a section until no part has more than `largest` tuples, or nothing can be cut.
 
@@ -214,19 +256,21 @@ def cut_by(
         cuts: Returns the cuts to try, in order.
         largest: The most tuples of a part.
         rule: Says whether a cut may be made.
+        locate: Finds the last row that is lent by a cut.
     """
 
     def divide(section: AnySection, cut: Cut, first: int, last: int) -> Tree[AnySection]:
         """Separate some parts of a cut by halves, and cut each of them."""
         if first == last:
-            return cut_by(section, cuts, largest, rule)
+            return cut_by(section, cuts, largest, rule, locate)
         middle = (first + last) // 2
-        left, right = section.halves(cut.column, cut.parts <= middle)
+        left, right = section.halves(cut.division(middle))
         return Tree(section, (divide(left, cut, first, middle), divide(right, cut, middle + 1, last)))
 
     if section.n_tuples > largest:
         proposals = Proposals(cuts(section.histograms()))
         while (cut := proposals.next()) is not None:
+            cut = cut if cut.loan is None else locate(section, cut)
             ruling = rule(section, cut)
             if ruling is Ruling.ALLOWED:
                 return divide(section, cut, 0, int(cut.parts.max()))

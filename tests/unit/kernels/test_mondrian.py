@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -33,6 +34,11 @@ def twin_input(encoded: Encoded) -> tuple[list[tuple[int, ...]], list[naive.Attr
         else:
             attributes.append(naive.Category(len(attribute.texts)))
     return rows, attributes
+
+
+def cut_order(encoded: Encoded, *beside: Sequence[int]) -> list[int]:
+    """Return the canonical rows as a relaxed cut takes them: by tuple, then by what else tells rows apart."""
+    return sorted(range(encoded.n_rows), key=lambda i: (encoded.row_tuple[i], *(values[i] for values in beside)))
 
 
 def as_groups(labels: NDArray[np.int32]) -> list[list[int]]:

@@ -19,6 +19,7 @@ from shoal.methods.mondrian.cuts_under_models import Entries, split_under_models
 from shoal.methods.mondrian.declared_domains import Region, read_domains, split_regions
 from shoal.methods.mondrian.in_sections import MOST_SPARE, find_segments, works_in_sections
 from shoal.methods.mondrian.single_dimensional import cut_tuples
+from shoal.methods.sections import number_units
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.methods.suppression.all_groups import check_sample
 from shoal.methods.suppression.leaving import SectionRows, join_sections, leave_sections
@@ -51,7 +52,8 @@ class Mondrian:
     Departures: The paper orders categories by a hierarchy; without one, values are assigned, most frequent first, to
     the side with fewer rows. Missing numbers and dates are cut off first if possible, else they count as the largest. A
     relaxed cut of a category divides the rows of a value only if no cut between values is allowable: the left half then
-    gets whole values, most frequent first, and the first rows of the next.
+    gets whole values, most frequent first, and the first rows of the next. Rows are in the order of their tuples, then
+    of what models count, personal k and person, then in canonical order.
 
     Attributes:
         variant: "strict" (a value never falls on both sides of a cut), "relaxed" (rows of the median value are divided
@@ -79,13 +81,23 @@ class Mondrian:
         return bool(self.domains)
 
     @property
+    def cuts_parts(self) -> bool:
+        """Whether a cut divides a part of the table, whatever the other parts are."""
+        return self.variant != "single-dimensional"
+
+    @property
+    def divides_values(self) -> bool:
+        """Whether rows of one value may go to two sides of a cut."""
+        return self.variant == "relaxed"
+
+    @property
     def counts_people(self) -> bool:
         """Whether this variant can count people instead of rows."""
-        return not self.domains and self.variant != "single-dimensional"
+        return not self.domains and self.cuts_parts
 
     def check_table(self, encoded: Encoded) -> None:
         """Refuse hierarchies in the variant that does not support them."""
-        if self.variant == "single-dimensional" and any(a.tree is not None for a in encoded.attributes):
+        if not self.cuts_parts and any(a.tree is not None for a in encoded.attributes):
             raise UsageError(
                 "mondrian: the single-dimensional variant does not support hierarchies. Use strict or relaxed."
             )
@@ -101,9 +113,9 @@ class Mondrian:
         most -= int((~stays).sum())
         part = encoded if stays.all() else encoded.part(stays)
         k = check_models(self, part, models)
-        if self.variant == "strict" and works_in_sections(encoded, models, k, stays, most):
+        if self.cuts_parts and works_in_sections(encoded, models, k, stays, most):
             return tight_partition(encoded, self._cut_sections(encoded, stays, k, models, run, most))
-        if self.variant == "single-dimensional":
+        if not self.cuts_parts:
             regions = cut_tuples(part, k, models, run)
             self.check_groups(part, models, regions.labels)
             return Partition.of_rows(encoded, spread(regions.labels, stays), regions.cells)
@@ -130,11 +142,15 @@ class Mondrian:
             run: The run.
             spare: The share of the rows that may leave later without breaking a limit of all groups.
         """
-        relaxed = self.variant == "relaxed"
-        codes = encoded.tuples[encoded.row_tuple] if relaxed else encoded.tuples
-        counts = np.ones(encoded.n_rows, dtype=np.int64) if relaxed else encoded.counts
-        cuts = prepare(codes, counts, encoded.attributes, encoded.people)
-        unit = np.arange(encoded.n_rows, dtype=np.int32) if relaxed else encoded.row_tuple
+        relaxed = self.divides_values
+        codes, counts, people, unit = encoded.tuples, encoded.counts, encoded.people, encoded.row_tuple
+        if relaxed:  # rows that models cannot tell apart follow each other, as engines deal them to groups
+            order = np.argsort(number_units(encoded, models), kind="stable")
+            codes, counts = codes[unit[order]], np.ones(len(order), dtype=np.int64)
+            people = None if people is None else people[order]
+            unit = np.empty(len(order), dtype=np.int32)
+            unit[order] = np.arange(len(order))
+        cuts = prepare(codes, counts, encoded.attributes, people)
         if all(model.size_only for model in models):
             return _split(cuts, len(codes), k, relaxed, run)[unit]
         entries = Entries.of(encoded, unit, models)
@@ -155,7 +171,7 @@ class Mondrian:
         """
         check_sample(models, encoded.n_rows)
         spare, quiet = min(run.suppression_limit, MOST_SPARE), replace(run, progress=lambda share: None)
-        segments = find_segments(encoded, k, models, stays)
+        segments = find_segments(encoded, k, models, stays, relaxed=self.divides_values)
         parts, done = [], 0
         for segment in segments:
             rows, own = segment.part, segment.stays

@@ -1,4 +1,4 @@
-"""Strict Mondrian in a table of several sections, as far as the rows of other sections decide what happens in one.
+"""Mondrian in a table of several sections, as far as the rows of other sections decide what happens in one.
 
 Under models that judge all groups together, segments of more units than a section are cut by counts, as the engines cut
 them that have no rows in memory. The other models judge each part of a cut. A smaller segment keeps its own share of
@@ -20,7 +20,7 @@ from shoal.methods import sections
 from shoal.methods.base import failing_groups
 from shoal.methods.mondrian.counted_cuts import counted_cuts
 from shoal.methods.mondrian.cuts_under_models import CHOICES
-from shoal.methods.sections import Cut, Ruling, cut_by, number_units
+from shoal.methods.sections import Cut, Division, Loan, Ruling, cut_by, number_units
 from shoal.methods.suppression.all_groups import judge_sections, least_section
 from shoal.models import Basis, Groups, PopulationUniqueness, PrivacyModel
 
@@ -82,18 +82,40 @@ class Segment:
         """Return the code of each row."""
         return np.asarray(self.part.tuples[self.part.row_tuple, column])
 
-    def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[Self, Self]:
-        """Cut the segment by the codes of an attribute."""
-        is_left = goes_left[self.codes(column)]
+    def halves(self, division: Division) -> tuple[Self, Self]:
+        """Return the two sides of the segment."""
+        codes = self.codes(division.column)
+        is_left = division.goes_left[codes]
+        if division.loan is not None:
+            is_left |= self._is_lent(codes, division.loan)
         left, right = (
             replace(self, rows=self.rows[own], part=self.part.part(own), units=self.units[own], stays=self.stays[own])
             for own in (is_left, ~is_left)
         )
         return left, right
 
+    def parts(self, cut: Cut) -> NDArray[np.int32]:
+        """Return the part of each row by a cut."""
+        codes = self.codes(cut.column)
+        parts = cut.parts[codes]
+        return parts if cut.loan is None else np.where(self._is_lent(codes, cut.loan), 0, parts).astype(np.int32)
+
+    def locate(self, cut: Cut) -> Cut:
+        """Find the last row that is lent by a cut: the number of its unit, and its canonical row."""
+        assert cut.loan is not None
+        lenders = np.flatnonzero(np.isin(self.codes(cut.column), cut.loan.codes) & self.stays)
+        last = lenders[np.argsort(self.units[lenders], kind="stable")[cut.loan.rows - 1]]
+        return cut._replace(loan=cut.loan._replace(last=(int(self.units[last]), int(self.rows[last]))))
+
+    def _is_lent(self, codes: NDArray[np.int32], loan: Loan) -> NDArray[np.bool_]:
+        """Say which rows are lent; codes: that of each row."""
+        unit, row = loan.last
+        is_before = (self.units < unit) | ((self.units == unit) & (self.rows <= row))
+        return np.asarray(is_before & np.isin(codes, loan.codes))
+
 
 def find_segments(
-    encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], stays: NDArray[np.bool_]
+    encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], stays: NDArray[np.bool_], *, relaxed: bool = False
 ) -> list[Segment]:
     """Cut a table until no segment has more units than a section, or none can be cut.
 
@@ -104,6 +126,7 @@ def find_segments(
         k: The least group size.
         models: The models.
         stays: The canonical rows that do not leave before the search.
+        relaxed: Whether the rows of one value may go to two segments.
     """
     every = np.ones(len(stays), dtype=bool)
     whole = Segment(np.arange(len(stays)), encoded.section(every), number_units(encoded, models), stays)
@@ -114,12 +137,12 @@ def find_segments(
 
     def cuts(histograms: Sequence[NDArray[np.int64]]) -> Iterator[Cut]:
         by_person = encoded.people is not None
-        return counted_cuts(histograms, encoded.attributes, least, CHOICES, by_person=by_person)
+        return counted_cuts(histograms, encoded.attributes, least, CHOICES, by_person=by_person, relaxed=relaxed)
 
     def rule(segment: Segment, cut: Cut) -> Ruling:
-        labels = np.where(segment.stays, cut.parts[segment.codes(cut.column)], -1).astype(np.int32)
+        labels = np.where(segment.stays, segment.parts(cut), -1).astype(np.int32)
         if encoded.people is not None and (Groups.of(segment.part, labels).sizes < least).any():
             return Ruling.FEW_PEOPLE
         return Ruling.REFUSED if failing_groups(segment.part, local, labels).any() else Ruling.ALLOWED
 
-    return cut_by(whole, cuts, sections.LARGEST_SECTION, rule).leaves()
+    return cut_by(whole, cuts, sections.LARGEST_SECTION, rule, Segment.locate).leaves()

@@ -100,8 +100,7 @@ def _obstacle(
     if beyond := [model for model in models if model.basis not in known or not has_judge(model.spec())]:
         return f"{beyond[0].describe()} beside method {method.name!r} depends on rows"
     tells_apart = any(model.columns for model in models) or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
-    by_tuples = isinstance(method, Shoaling) or (isinstance(method, Mondrian) and method.variant != "relaxed")
-    if (tells_apart and not by_tuples) or method.name == "mnqia":
+    if (tells_apart and not isinstance(method, Shoaling | Mondrian)) or method.name == "mnqia":
         return f"method {method.name!r} groups rows"
     return None
 

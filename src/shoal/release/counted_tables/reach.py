@@ -31,7 +31,7 @@ def sectioning_of(method: Method) -> type[Sectioning] | None:
 def leaves_groups(method: Method, *, is_limited: bool) -> bool:
     """Say whether a method suppresses rows that cost their group much, and those whose personal k is too large."""
     if isinstance(method, Mondrian):
-        return method.variant == "strict" and not is_limited and not method.domains
+        return method.cuts_parts and not is_limited and not method.domains
     return True
 
 

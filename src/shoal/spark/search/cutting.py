@@ -1,9 +1,9 @@
-"""Sections and the cuts between them: tasks count the codes of large ones, and the driver decides where to cut."""
+"""Large sections are cut: tasks count the codes of each, and the driver decides where to cut."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,78 +13,16 @@ from shoal.methods.sections import Cut, Proposals, Ruling
 from shoal.release.counted_tables.sections.plan import PartCounts, Sectioning
 from shoal.spark.counting import added_up
 from shoal.spark.jobs import kernel_of_batches, polars_of
+from shoal.spark.search.pieces import Cuts, Units
 from shoal.tables.sorting import Packing
 
 if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame
 
-__all__ = ["Cuts", "Run", "cut_tuples"]
+__all__ = ["Located", "Proposed", "Run", "cut_tuples"]
 
 Run = Callable[[Callable[[], Any]], Any]  # runs a job that can be cancelled
-
-
-@dataclass
-class Cuts:
-    """Sections and the cuts between them, as a tree of nodes; the first is the whole table.
-
-    Attributes:
-        cut: For each node, the column by whose codes it is cut and which of them go left; None for a section.
-        sides: For each node that is cut, its two sides.
-    """
-
-    cut: list[tuple[int, NDArray[np.bool_]] | None] = field(default_factory=lambda: [None])
-    sides: dict[int, tuple[int, int]] = field(default_factory=dict)
-
-    def divide(self, node: int, column: int, goes_left: NDArray[np.bool_]) -> tuple[int, int]:
-        """Cut a section in two; return the numbers of the new nodes."""
-        self.cut[node] = column, goes_left
-        self.sides[node] = len(self.cut), len(self.cut) + 1
-        self.cut += [None, None]
-        return self.sides[node]
-
-    def nodes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the node of the section of each tuple."""
-        found = np.zeros(len(codes), dtype=np.int32)
-        pending = [(0, np.arange(len(codes)))]
-        while pending:
-            node, tuples = pending.pop()
-            cut = self.cut[node]
-            if cut is None or not len(tuples):
-                found[tuples] = node
-                continue
-            is_left = cut[1][codes[tuples, cut[0]]]
-            left, right = self.sides[node]
-            pending += [(left, tuples[is_left]), (right, tuples[~is_left])]
-        return found
-
-    def close(self, node: int) -> None:
-        """Undo the cuts of a node, which becomes a section."""
-        self.cut[node] = None
-        del self.sides[node]
-
-    def parents(self) -> dict[int, int]:
-        """Return the node that each node was cut from."""
-        return {side: node for node, sides in self.sides.items() for side in sides}
-
-    def numbers(self) -> dict[int, int]:
-        """Return the number of each section by its node, in order: sections count from left to right."""
-        order, pending = [], [0]
-        while pending:
-            node = pending.pop()
-            if node in self.sides:
-                pending += reversed(self.sides[node])
-            else:
-                order.append(node)
-        return {node: number for number, node in enumerate(order)}
-
-    def separate(self, node: int, cut: Cut, first: int, last: int) -> dict[int, int]:
-        """Separate some parts of a cut by halves; return the part of each new node."""
-        if first == last:
-            return {node: first}
-        middle = (first + last) // 2
-        left, right = self.divide(node, cut.column, cut.parts <= middle)
-        return self.separate(left, cut, first, middle) | self.separate(right, cut, middle + 1, last)
 
 
 class _Histograms(NamedTuple):
@@ -92,6 +30,28 @@ class _Histograms(NamedTuple):
 
     tuples: list[NDArray[np.int64]]
     rows: list[NDArray[np.int64]]
+
+
+class Located(NamedTuple):
+    """A cut whose last lent row was found.
+
+    Attributes:
+        cut: The cut.
+        units: How many units have lent rows.
+        divided: How many of them, 0 or 1, have other rows, too.
+    """
+
+    cut: Cut
+    units: int = 0
+    divided: int = 0
+
+    def sizes(self, tuples: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Return the tuples or units of each part; tuples: those of each code, column after column."""
+        sizes = np.bincount(self.cut.parts, tuples[self.cut.column]).astype(np.int64)
+        if self.cut.loan is not None:
+            sizes[0] += self.units
+            sizes[self.cut.parts[self.cut.loan.codes[0]]] -= self.units - self.divided
+        return sizes
 
 
 def cut_tuples(tuples: DataFrame, packing: Packing, plan: Sectioning, n_tuples: int, largest: int, run: Run) -> Cuts:
@@ -105,15 +65,18 @@ def cut_tuples(tuples: DataFrame, packing: Packing, plan: Sectioning, n_tuples: 
         }
         large = {}
         while proposed := {node: cut for node, each in waiting.items() if (cut := each.next()) is not None}:
-            asked = {node: cut for node, cut in proposed.items() if not cut.is_settled}
+            located = {node: Located(cut) for node, cut in proposed.items()}
+            if lending := {node: cut for node, cut in proposed.items() if cut.loan is not None}:
+                located |= run(lambda: Proposed(packing, plan, cuts, lending).locate(tuples))
+            asked = {node: each.cut for node, each in located.items() if not each.cut.is_settled}
             rulings = dict.fromkeys(proposed, Ruling.ALLOWED)
-            rulings |= _Proposed(packing, plan, cuts, asked).rulings(tuples, run)
-            for node, cut in proposed.items():
+            rulings |= Proposed(packing, plan, cuts, asked).rulings(tuples, run)
+            for node, each in located.items():
                 if rulings[node] is not Ruling.ALLOWED:
-                    waiting[node].hear(cut, rulings[node])
+                    waiting[node].hear(each.cut, rulings[node])
                     continue
-                sizes = np.bincount(cut.parts, counted[node].tuples[cut.column]).astype(np.int64)
-                parts = cuts.separate(node, cut, 0, len(sizes) - 1)
+                sizes = each.sizes(counted[node].tuples)
+                parts = cuts.separate(node, each.cut, 0, len(sizes) - 1)
                 large |= {side: int(sizes[part]) for side, part in parts.items()}
                 del waiting[node]
             waiting = {node: each for node, each in waiting.items() if node in proposed}
@@ -134,14 +97,14 @@ def _histograms(
 
         found: dict[int, NDArray[np.int64]] = {}
         for frame in frames:
-            codes, rows = plan.codes(packing.tuples(frame)), frame["n"].to_numpy()
-            if plan.leaving is not None:
-                rows = np.where(plan.leaving.keeps(packing.codes(frame)), rows, 0)
-            of_tuples = cuts.nodes_of(codes)
-            for node in nodes.intersection(np.unique(of_tuples).tolist()):
-                inside = of_tuples == node
-                own = (codes[inside] + starts[:-1]).ravel()
-                weights = np.repeat(rows[inside], codes.shape[1])
+            units = Units.of(frame, packing, plan)
+            keeps = None if plan.leaving is None else plan.leaving.keeps(units.codes)
+            for node, pieces in cuts.place(units).items():
+                if node not in nodes:
+                    continue
+                own = (units.columns[pieces.unit] + starts[:-1]).ravel()
+                rows = pieces.rows if keeps is None else np.where(keeps[pieces.unit], pieces.rows, 0)
+                weights = np.repeat(rows, units.columns.shape[1])
                 counts = np.stack([np.bincount(own, each, n_codes) for each in (None, weights)]).astype(np.int64)
                 found[node] = found.get(node, 0) + counts
         for node, (counts, weighted) in found.items():
@@ -160,7 +123,7 @@ def _histograms(
 
 
 @dataclass(frozen=True)
-class _Proposed:
+class Proposed:
     """Cuts that some sections propose.
 
     Attributes:
@@ -189,19 +152,65 @@ class _Proposed:
                     rulings[node] = Ruling.REFUSED
         return rulings
 
+    def locate(self, tuples: DataFrame) -> dict[int, Located]:
+        """Find the last row that each cut lends; all of them lend some."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F  # noqa: N812
+
+        packing, names = self.packing, self.packing.names
+        loans = {node: (cut.column, cut.loan) for node, cut in self.proposed.items() if cut.loan is not None}
+
+        def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+            import polars as pl
+
+            for frame in frames:
+                units = Units.of(frame, packing, self.plan)
+                keeps = None if self.plan.leaving is None else self.plan.leaving.keeps(units.codes)
+                for node, pieces in self.cuts.place(units).items():
+                    if node not in loans:
+                        continue
+                    column, loan = loans[node]
+                    lends = np.isin(units.columns[pieces.unit, column], loan.codes)
+                    rows = pieces.rows if keeps is None else np.where(keeps[pieces.unit], pieces.rows, 0)
+                    own = {name: key[pieces.unit] for name, key in zip(names, units.keys, strict=True)}
+                    own |= {"start": pieces.start, "n": rows}
+                    placed = pl.DataFrame(own).filter(lends)
+                    yield placed.with_columns(node=pl.lit(node, pl.Int64), lent=pl.lit(loan.rows, pl.Int64))
+
+        columns = [*names, "start", "n", "node", "lent"]
+        lenders = tuples.mapInArrow(kernel_of_batches(kernel), ", ".join(f"{name} bigint" for name in columns))
+        window = Window.partitionBy("node").orderBy(*names)
+        upto = window.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+        running = lenders.withColumns({"upto": F.sum("n").over(upto), "number": F.row_number().over(window)})
+        found = {}
+        for row in polars_of(running.where("upto >= lent and upto - n < lent")).iter_rows(named=True):
+            _, loan = loans[row["node"]]
+            more = row["upto"] - row["lent"]  # rows of the last unit that are not lent
+            last = *(row[name] for name in names), row["start"] + row["n"] - more
+            cut = self.proposed[row["node"]]._replace(loan=loan._replace(last=last))
+            found[row["node"]] = Located(cut, row["number"], int(more > 0))
+        return found
+
     def _placed(self, frame: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
-        """Return the codes of units, and of each its section and its part by the cut, -1 if it has none."""
+        """Return the codes of pieces of units, and of each its section, its part by the cut and its rows."""
         import polars as pl
 
-        codes = self.packing.codes(frame)
-        columns = self.plan.codes(np.ascontiguousarray(codes[:, : self.packing.n_keys]))
-        nodes, parts = self.cuts.nodes_of(columns), np.full(len(codes), -1, dtype=np.int32)
+        units = Units.of(frame, self.packing, self.plan)
+        inside = self.cuts.place(units)
+        nothing = np.empty(0, dtype=np.int64)
+        places, columns = [nothing], {name: [nothing] for name in ("node", "part", "n")}
         for node, cut in self.proposed.items():
-            inside = nodes == node
-            parts[inside] = cut.parts[columns[inside, cut.column]]
+            for part, side in enumerate(inside[node].sides(cut.division(), units) if node in inside else ()):
+                places.append(side.unit)
+                own = cut.parts[units.columns[side.unit, cut.column]] * part  # what is lent has part 0
+                for name, values in (("node", np.full(len(own), node)), ("part", own), ("n", side.rows)):
+                    columns[name].append(values)
+        placed = pl.DataFrame({name: np.concatenate(values) for name, values in columns.items()})
+        codes = units.codes[np.concatenate(places)]
         if self.plan.leaving is not None:
-            parts[~self.plan.leaving.keeps(codes)] = -1
-        return codes, pl.DataFrame({"node": nodes, "part": parts})
+            keeps = self.plan.leaving.keeps(codes)
+            codes, placed = codes[keeps], placed.filter(keeps)
+        return codes, placed.cast({"node": pl.Int32, "part": pl.Int32})
 
     def _count_people(self, tuples: DataFrame) -> dict[int, NDArray[np.int64]]:
         """Count the people of each part."""
@@ -210,11 +219,9 @@ class _Proposed:
         placed = self._placed
 
         def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-            import polars as pl
-
             for frame in frames:
                 codes, own = placed(frame)
-                yield own.with_columns(person=codes[:, -1]).filter(pl.col("part") >= 0).unique()
+                yield own.select("node", "part").with_columns(person=codes[:, -1]).unique()
 
         pairs = tuples.mapInArrow(kernel_of_batches(kernel), "node int, part int, person int").distinct()
         found = polars_of(pairs.groupBy("node", "part").count()).sort("node", "part")
@@ -239,8 +246,8 @@ class _Proposed:
                 found = []
                 for model, places in enumerate(judged):
                     beside = {name: codes[:, first + place] for name, place in zip(names, places, strict=False)}
-                    own = of_units.with_columns(n=frame["n"], **{name: pl.Series(own) for name, own in beside.items()})
-                    own = own.filter(pl.col("part") >= 0).group_by("node", "part", *beside).agg(pl.col("n").sum())
+                    own = of_units.with_columns(**{name: pl.Series(own) for name, own in beside.items()})
+                    own = own.group_by("node", "part", *beside).agg(pl.col("n").sum())
                     blank = [pl.lit(0, pl.Int32).alias(name) for name in names if name not in beside]
                     found.append(own.with_columns(pl.lit(model, pl.Int32).alias("model"), *blank).select(*keys, "n"))
                 return pl.concat(found)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.release.counted_tables.sections.search import SectionGroups
-from shoal.release.counted_tables.sections.suppression import HELD
+from shoal.release.counted_tables.sections.suppression import HELD, SectionSuppression
 from shoal.spark.jobs import batches
 from shoal.tables.sorting import Packing
 
@@ -38,10 +38,10 @@ def shown_columns(packing: Packing, n_shown: int = 0) -> Columns:
     return columns | ({"g": "bigint"} if n_shown else {})
 
 
-def held_columns(packing: Packing) -> Columns:
+def held_columns(suppression: SectionSuppression) -> Columns:
     """Return the columns of entries that may leave; see `shoal.release.counted_tables.sections.suppression`."""
     kinds = {name: "bigint" if kind is np.int64 else "int" for name, kind in HELD.items()}
-    return dict.fromkeys(packing.names, "bigint") | kinds | {"section": "int"}
+    return dict.fromkeys(suppression.columns, "bigint") | kinds | {"section": "int"}
 
 
 def schema_of(columns: Columns) -> str:
@@ -63,10 +63,8 @@ def entries_of(units: pl.DataFrame, groups: SectionGroups, node: int = 0) -> pl.
 
     texts = [*groups.cells, *groups.shown]
     numbers = [pl.Series("g", groups.groups + (np.int64(node) << 32))] if groups.shown else []
-    return units[groups.tuples.astype(np.int64)].with_columns(
-        pl.Series("several", groups.several.astype(np.int32)),
-        pl.Series("place", groups.places),
-        pl.Series("rows", groups.rows),
+    return groups.entries(units).with_columns(
+        pl.col("several").cast(pl.Int32),
         *(pl.Series(f"c{i}", keys.tolist(), dtype=pl.String) for i, keys in enumerate(texts)),
         *numbers,
     )

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InfeasibleError
+from shoal.release.counted_tables.sections.plan import PIECE
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.release.counted_tables.sections.suppression import SectionSuppression
 from shoal.spark.jobs import kernel_of_batches, polars_of
-from shoal.spark.search.cutting import Cuts, Run, cut_tuples
+from shoal.spark.search.cutting import Run, cut_tuples
 from shoal.spark.search.entries import (
     arrow_of,
     entries_of,
@@ -23,6 +24,7 @@ from shoal.spark.search.entries import (
     shown_columns,
 )
 from shoal.spark.search.found import SectionFacts, SparkFound
+from shoal.spark.search.pieces import Cuts, Units
 from shoal.spark.search.suppression import SparkHeld
 from shoal.tables.sorting import Packing
 
@@ -160,7 +162,7 @@ def _search(
     from pyspark import StorageLevel
 
     suppression = SectionSuppression(search, packing)
-    kinds = held_columns(packing) if search.suppresses else shown_columns(packing, search.n_shown)
+    kinds = held_columns(suppression) if search.suppresses else shown_columns(packing, search.n_shown)
 
     def group(table: Any) -> Any:
         frame = _sorted(table, packing)
@@ -174,7 +176,7 @@ def _search(
                 codes, counts = packing.codes(frame), frame["n"].to_numpy().astype(np.int64)
                 tuples, beside = np.ascontiguousarray(codes[:, : packing.n_keys]), codes[:, packing.n_keys :]
                 found = search.group(tuples, counts, numbers[node], beside if search.by_units else None)
-                entries, outcome = entries_of(frame.select(packing.names), found, node), SectionFacts.of(found)
+                entries, outcome = entries_of(frame.drop("n", "section"), found, node), SectionFacts.of(found)
         except InfeasibleError as error:
             return reported(None, node, error.text, kinds)
         return reported(entries, node, outcome, kinds)
@@ -186,15 +188,22 @@ def _search(
 def _placed(units: DataFrame, packing: Packing, search: SectionSearch, cuts: Cuts, nodes: set[int]) -> DataFrame:
     """Return the tuples or units of some sections, with the node of each, spread over tasks."""
     plan = search.plan
+    names = [*packing.names, "n", *(PIECE if search.plan.divides_units else ()), "section"]
 
     def place(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         import polars as pl
 
         for frame in frames:
-            section = pl.Series("section", cuts.nodes_of(plan.codes(packing.tuples(frame))), dtype=pl.Int32)
-            yield frame.with_columns(section).filter(section.is_in(list(nodes)))
+            found = {node: own for node, own in cuts.place(Units.of(frame, packing, plan)).items() if node in nodes}
+            if not found:
+                continue
+            unit, start, rows = (np.concatenate(each) for each in zip(*found.values(), strict=True))
+            own, section = frame[unit], np.repeat(list(found), [len(each.unit) for each in found.values()])
+            if plan.divides_units:
+                own = own.with_columns(own["n"].alias("total"), pl.Series("start", start))
+            yield own.with_columns(pl.Series("n", rows), pl.Series("section", section, dtype=pl.Int32)).select(names)
 
-    columns = ", ".join([*(f"{name} bigint" for name in packing.names), "n bigint", "section int"])
+    columns = ", ".join(f"{name} {'int' if name == 'section' else 'bigint'}" for name in names)
     placed = units.mapInArrow(kernel_of_batches(place), columns)
     # By a number of our own: adaptive execution would join small parts, and few tasks would search.
     return placed.repartition(2 * len(nodes), "section")

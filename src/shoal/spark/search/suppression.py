@@ -105,7 +105,7 @@ class SparkHeld:
         nodes = self._fetched(leaving)["section"].to_list()
         if not nodes:
             return 0
-        columns = held_columns(suppression.packing)
+        columns = held_columns(suppression)
 
         def task(table: Any) -> Any:
             node, held = _held(table)

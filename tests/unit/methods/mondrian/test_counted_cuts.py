@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -16,7 +17,8 @@ from shoal.methods import Mondrian, Run
 from shoal.methods.mondrian import prepare
 from shoal.methods.mondrian.counted_cuts import counted_cuts
 from shoal.methods.mondrian.cuts_under_models import CHOICES
-from shoal.methods.sections import Cut, Proposals, Ruling, Tree, TupleSection, cut_by
+from shoal.methods.mondrian.in_sections import Segment
+from shoal.methods.sections import Cut, Proposals, Ruling, cut_by, number_units
 from shoal.models import KAnonymity
 from tests.strategies import Sheet
 from tests.unit.kernels.test_mondrian import as_groups, sheets_and_k
@@ -39,74 +41,137 @@ def tables_and_k(draw: st.DrawFn) -> tuple[Encoded, int]:
     return replace(encoded, attributes=tuple(attributes), people=people), k
 
 
-def rule(encoded: Encoded, tuples: NDArray[np.int64], cut: Cut, k: int) -> Ruling:
+def whole_of(encoded: Encoded) -> Segment:
+    every = np.arange(encoded.n_rows)
+    return Segment(every, encoded, number_units(encoded, ()), every >= 0)
+
+
+def rule(segment: Segment, cut: Cut, k: int) -> Ruling:
     """Count the people of the parts of a cut, if there are any."""
-    if encoded.people is None:
+    if segment.part.people is None:
         return Ruling.ALLOWED
-    inside = np.isin(encoded.row_tuple, tuples)
-    parts = cut.parts[encoded.tuples[encoded.row_tuple[inside], cut.column]]
-    people = np.bincount(np.unique(np.column_stack([parts, encoded.people[inside]]), axis=0)[:, 0])
-    return Ruling.FEW_PEOPLE if people.min() < k else Ruling.ALLOWED
+    pairs = np.unique(np.column_stack([segment.parts(cut), segment.part.people]), axis=0)
+    return Ruling.FEW_PEOPLE if np.bincount(pairs[:, 0]).min() < k else Ruling.ALLOWED
 
 
-def histograms(encoded: Encoded, tuples: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    return [
-        np.bincount(encoded.tuples[tuples, a], encoded.counts[tuples], len(attribute.texts)).astype(np.int64)
-        for a, attribute in enumerate(encoded.attributes)
-    ]
-
-
+@pytest.mark.parametrize("relaxed", [False, True])
 @given(drawn=tables_and_k())
-def test_cuts_to_try_are_those_of_the_kernel(drawn: tuple[Encoded, int]) -> None:
+def test_cuts_to_try_are_those_of_the_kernel(relaxed: bool, drawn: tuple[Encoded, int]) -> None:
     """All of them, in order: what models refuse is followed by the same cut."""
     encoded, k = drawn
-    m = len(encoded.tuples)
-    cuts = prepare(encoded.tuples, encoded.counts, encoded.attributes, encoded.people)
-    starts, stops, tried = np.array([0]), np.array([m]), np.zeros(1, dtype=np.int32)
+    n, whole = encoded.n_rows, whole_of(encoded)
+    rows = np.argsort(whole.units, kind="stable")
+    people = None if encoded.people is None else encoded.people[rows]
+    codes = np.ascontiguousarray(encoded.tuples[encoded.row_tuple[rows]])
+    cuts = prepare(codes, np.ones(n, dtype=np.int64), encoded.attributes, people)
+    starts, stops, tried = np.array([0]), np.array([n]), np.zeros(1, dtype=np.int32)
     expected = []
     while True:
-        order, parts, cut = np.arange(m, dtype=np.int32), np.zeros(m, dtype=np.int32), np.zeros(1, dtype=np.uint8)
-        cuts.propose(k, False, CHOICES, starts, stops, tried, order, parts, cut)
+        order, parts, cut = np.arange(n, dtype=np.int32), np.zeros(n, dtype=np.int32), np.zeros(1, dtype=np.uint8)
+        cuts.propose(k, relaxed, CHOICES, starts, stops, tried, order, parts, cut)
         if not cut[0]:
             break
-        of_tuples = np.empty(m, dtype=np.int32)
-        of_tuples[order] = parts
-        expected.append(of_tuples.tolist())
-    every, by_person, found = np.arange(m), encoded.people is not None, []
-    proposals = Proposals(counted_cuts(histograms(encoded, every), encoded.attributes, k, CHOICES, by_person=by_person))
+        of_rows = np.empty(n, dtype=np.int32)
+        of_rows[rows[order]] = parts
+        expected.append(of_rows.tolist())
+    found, by_person = [], people is not None
+    proposals = Proposals(
+        counted_cuts(whole.histograms(), encoded.attributes, k, CHOICES, by_person=by_person, relaxed=relaxed)
+    )
     while (proposed := proposals.next()) is not None:
-        ruling = rule(encoded, every, proposed, k)
+        proposed = proposed if proposed.loan is None else whole.locate(proposed)
+        ruling = rule(whole, proposed, k)
         if ruling is Ruling.ALLOWED:  # models refuse it
-            found.append(proposed.parts[encoded.tuples[:, proposed.column]].tolist())
+            found.append(whole.parts(proposed).tolist())
             ruling = Ruling.REFUSED
         proposals.hear(proposed, ruling)
     assert found == expected
 
 
+@pytest.mark.parametrize("variant", ["strict", "relaxed"])
 @given(drawn=tables_and_k(), largest=st.integers(1, 30))
-def test_segments_cut_by_counts_end_as_the_table_cut_at_once(drawn: tuple[Encoded, int], largest: int) -> None:
+def test_segments_cut_by_counts_end_as_the_table_cut_at_once(
+    variant: str, drawn: tuple[Encoded, int], largest: int
+) -> None:
     """Large segments are cut by counts, and each of the others by itself, with the domains of the table."""
     encoded, k = drawn
-    n_codes = [len(attribute.texts) for attribute in encoded.attributes]
-
-    class Segment(TupleSection):
-        """A section that counts rows."""
-
-        def histograms(self) -> list[NDArray[np.int64]]:
-            return histograms(encoded, self.tuples)
-
-    def leaves(tree: Tree[Segment]) -> list[Segment]:
-        return [tree.section] if tree.sides is None else [leaf for side in tree.sides for leaf in leaves(side)]
-
-    whole = Segment(encoded.tuples, n_codes, np.arange(len(encoded.tuples)))
-    found, by_person = [], encoded.people is not None
+    method, found, by_person = Mondrian(variant), [], encoded.people is not None
 
     def proposed(counts: Sequence[NDArray[np.int64]]) -> Iterator[Cut]:
-        return counted_cuts(counts, encoded.attributes, k, by_person=by_person)
+        return counted_cuts(counts, encoded.attributes, k, by_person=by_person, relaxed=method.divides_values)
 
-    tree = cut_by(whole, proposed, largest, lambda segment, cut: rule(encoded, segment.tuples, cut, k))
-    for segment in leaves(tree):
-        inside = np.isin(encoded.row_tuple, segment.tuples)
-        own = Mondrian().cut(encoded.part(inside), k, (KAnonymity(k),), Run())
-        found += [np.flatnonzero(inside)[group].tolist() for group in as_groups(own)]
-    assert sorted(found) == as_groups(Mondrian().cut(encoded, k, (KAnonymity(k),), Run()))
+    tree = cut_by(whole_of(encoded), proposed, largest, lambda segment, cut: rule(segment, cut, k), Segment.locate)
+    for segment in tree.leaves():
+        own = method.cut(segment.part, k, (KAnonymity(k),), Run())
+        found += [segment.rows[group].tolist() for group in as_groups(own)]
+    assert sorted(found) == as_groups(method.cut(encoded, k, (KAnonymity(k),), Run()))
+
+
+def lone_column(counts: list[int], paths: list[tuple[str, ...]] | None = None) -> Encoded:
+    """Return a table of one column of numbers, or of one with a hierarchy, whose values have so many rows."""
+    texts = [str(10 + value) for value, rows in enumerate(counts) for _ in range(rows)]
+    encoded = Sheet({"x": texts}, {"x": "categorical" if paths else "numeric"}).encoded
+    attribute = encoded.attributes[0]
+    tree = plant(attribute.texts, paths) if paths else None
+    return replace(encoded, attributes=(replace(attribute, tree=tree),))
+
+
+FAMILIES = [("a", "*"), ("a", "*"), ("b", "*"), ("c", "*")]
+LENT: dict[str, tuple[Encoded, int, list[int], int]] = {
+    # Below the median code are 2 rows of 11; it lends 3 of its 7.
+    "the median": (lone_column([2, 7, 2]), 5, [1], 3),
+    "more rows than half of the segment": (lone_column([9, 1]), 2, [0], 5),
+    "nothing, if values end at the half": (lone_column([2, 3, 5]), 2, [], 0),
+    # The pool lacks two rows, which the child of two values lends.
+    "a child of several values": (lone_column([3, 4, 2, 1], FAMILIES), 5, [0, 1], 2),
+    "nothing, if the pool is large enough": (lone_column([3, 4, 3, 2], FAMILIES), 5, [], 0),
+}
+
+
+@pytest.mark.parametrize(("encoded", "k", "lenders", "lent"), LENT.values(), ids=LENT)
+def test_part_0_borrows_the_first_rows(encoded: Encoded, k: int, lenders: list[int], lent: int) -> None:
+    whole = whole_of(encoded)
+    cut = next(counted_cuts(whole.histograms(), encoded.attributes, k, relaxed=True))
+    assert (cut.loan is None) == (lent == 0)
+    if cut.loan is None:
+        return
+    assert (cut.loan.codes.tolist(), cut.loan.rows) == (lenders, lent)
+    parts, codes = whole.parts(whole.locate(cut)), whole.codes(0)
+    borrowed = np.flatnonzero(np.isin(codes, lenders) & (parts == 0))
+    assert borrowed.tolist() == np.flatnonzero(np.isin(codes, lenders))[:lent].tolist()
+    assert (parts[~np.isin(codes, lenders)] == cut.parts[codes[~np.isin(codes, lenders)]]).all()
+
+
+@pytest.mark.parametrize(("largest", "is_cut"), [(8, False), (9, True)])
+def test_child_that_lends_rows_keeps_k(largest: int, is_cut: bool) -> None:
+    encoded = lone_column([largest, 5, 1], FAMILIES[1:])
+    cuts = list(counted_cuts(whole_of(encoded).histograms(), encoded.attributes, 5, relaxed=True))
+    assert bool(cuts) == is_cut
+
+
+def test_rows_of_one_value_are_divided_again() -> None:
+    """Segments of several rows of one tuple cannot be cut; ones with a neighbour are, at a place inside it."""
+    encoded = lone_column([1, 12, 1])
+    divided = [each.rows.tolist() for each in cut_down(encoded, 3)]
+    assert divided == [[0, 1, 2], [3, 4, 5, 6], [7, 8, 9], [10, 11, 12, 13]]
+
+
+def cut_down(encoded: Encoded, k: int) -> list[Segment]:
+    """Return the segments that counts alone cut."""
+
+    def proposed(counts: Sequence[NDArray[np.int64]]) -> Iterator[Cut]:
+        return counted_cuts(counts, encoded.attributes, k, relaxed=True)
+
+    return cut_by(whole_of(encoded), proposed, 0, lambda segment, cut: Ruling.ALLOWED, Segment.locate).leaves()
+
+
+def test_lent_rows_leave_with_part_0() -> None:
+    """Parts are separated by halves; the pool and the child that lends are in one half first, then apart."""
+    encoded = lone_column([6, 9, 5, 4, 1], [("a", "*"), ("b", "*"), ("c", "*"), ("d", "*"), ("e", "*")])
+    found = cut_down(encoded, 5)
+    texts = encoded.attributes[0].texts
+    values = [[texts[code] for code in each.codes(0).tolist()] for each in found]
+    assert values == [["13"] * 4 + ["14"], ["11"] * 9, ["10"] * 6, ["12"] * 5]
+    lending = lone_column([6, 9, 3, 1], [("a", "*"), ("b", "*"), ("c", "*"), ("d", "*")])
+    values = [[texts[code] for code in each.codes(0).tolist()] for each in cut_down(lending, 5)]
+    assert values == [["11"] + ["12"] * 3 + ["13"], ["11"] * 8, ["10"] * 6]

@@ -365,7 +365,6 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
     },
     "estimate of uniques": {"k": 1, "models": [shoal.PopulationUniqueness(0.01, population=2000)]},
     "method": {"method": "mdav", "effort": None},
-    "variant": {**CUT, "options": {"variant": "relaxed"}},
     "single dimensions under a model": {
         **CUT,
         "options": {"variant": "single-dimensional"},

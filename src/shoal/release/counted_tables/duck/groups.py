@@ -67,9 +67,7 @@ class DuckFound:
         """Store the groups of the next section; tuples: its tuples or units, packed."""
         import polars as pl
 
-        entries = tuples[groups.tuples.astype(np.int64)].with_columns(
-            pl.Series("several", groups.several), pl.Series("place", groups.places), pl.Series("rows", groups.rows)
-        )
+        entries = groups.entries(tuples)
         if not groups.kept.all():
             gone = entries.filter(pl.Series(~groups.kept)).drop("rows")
             self.left_out.append(self._write(f"left-out-{len(self.parts):06}", gone))

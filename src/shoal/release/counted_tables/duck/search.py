@@ -258,7 +258,8 @@ class DuckSearcher:
         for movement in search.moves:
             movement.prepare()
         whole = DuckSection.whole(session, packing, search.plan, "section", self._n_units)
-        tree = cut_by(whole, lambda histograms: search.plan.cuts(histograms, largest), largest, DuckSection.rule)
+        plan = search.plan
+        tree = cut_by(whole, lambda rows: plan.cuts(rows, largest), largest, DuckSection.rule, DuckSection.locate)
         again = partial(_search_again, search, largest, self._counted)
         found = DuckFound(self._engine, packing, again, by_person=search.by_person)
         if not search.suppresses:

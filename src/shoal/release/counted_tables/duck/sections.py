@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.sections import Cut, Ruling
+from shoal.errors import InternalError
+from shoal.methods.sections import Cut, Division, Loan, Ruling
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.plan import PartCounts, Sectioning
 from shoal.tables.sorting import Packing
+from shoal.tables.sources.dealing import slices
 from shoal.tables.sources.duck_session import DuckSession
 
 if TYPE_CHECKING:
@@ -42,6 +44,9 @@ class DuckSection:
     def whole(cls, session: DuckSession, packing: Packing, plan: Sectioning, table: str, n_tuples: int) -> DuckSection:
         """Return the tuples or units of a whole table."""
         leaving = plan.leaving
+        if plan.divides_units:
+            pieces = f"select *, 0::bigint as start, n as total from {table}"  # see `PIECE`
+            session.ask(f"create or replace temp table {table} as {pieces}")
         section = cls(session, packing, plan, table, n_tuples, count())
         return section if leaving is None else replace(section, stays=_staying_in_sql(session, packing, leaving))
 
@@ -72,6 +77,11 @@ class DuckSection:
         """Return the part of a tuple or unit by a cut in SQL, and the tables to take it from."""
         attribute, search_codes = self.plan.columns[cut.column]
         code, parts = self.packing.code_in_sql(attribute), cut.parts[search_codes]
+        if cut.loan is not None:
+            dealt, names = self._dealt_in_sql(cut.column, parts, cut.loan), ", ".join(self.packing.names)
+            own = f"select {names}, part, n - lent as n from ({dealt}) where lent < n"
+            lent = f"select {names}, 0 as part, lent as n from ({dealt}) where lent > 0"
+            return "part", f"from ({own} union all {lent}) where {self.stays}"
         if parts.max() == 1 and (np.diff(parts) >= 0).all():
             return f"({code} >= {np.argmax(parts)})::int as part", f"from {self.table} where {self.stays}"
         self._load_codes(np.arange(len(parts)), parts)
@@ -87,11 +97,52 @@ class DuckSection:
             beside = frame.select(names).to_numpy().astype(np.int32)
             yield PartCounts(frame["part"].to_numpy(), beside, frame["n"].to_numpy().astype(np.int64))
 
-    def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[DuckSection, DuckSection]:
-        """Cut the section by the codes of a column; its own table is gone then."""
+    def locate(self, cut: Cut) -> Cut:
+        """Find the last row that is lent by a cut: its packed unit, and its number there."""
+        assert cut.loan is not None
+        attribute, search_codes = self.plan.columns[cut.column]
+        self._load_codes(np.flatnonzero(np.isin(search_codes, cut.loan.codes)))
+        chosen = f"{self.packing.code_in_sql(attribute)} in (select code from codes) and {self.stays}"
+        names, rows = self.packing.names, cut.loan.rows
+        query = f"select {', '.join(names)}, n, start from {self.table} where {chosen} order by {', '.join(names)}"
+        with self.session.stored(query) as path:
+            for units in slices(path):
+                upto = np.cumsum(units["n"].to_numpy())
+                if upto[-1] < rows:
+                    rows -= int(upto[-1])
+                    continue
+                place = int(np.searchsorted(upto, rows))
+                number = int(units["start"][place] + units["n"][place] - (upto[place] - rows))
+                last = *(int(units[name][place]) for name in names), number
+                return cut._replace(loan=cut.loan._replace(last=last))
+        raise InternalError("a part of a cut lends more rows than it has.")
+
+    def halves(self, division: Division) -> tuple[DuckSection, DuckSection]:
+        """Return the two sides of the section; its own table is gone then."""
+        column, goes_left, loan = division
         attribute, search_codes = self.plan.columns[column]
-        counts = self._counts("count(*)", attribute)[attribute]
         is_left = goes_left[search_codes]
+        if loan is None:
+            queries = [f"select * from {self.table} where {where}" for where in self._separate(attribute, is_left)]
+        else:
+            dealt, names = self._dealt_in_sql(column, 1 - is_left, loan), ", ".join(self.packing.names)
+            queries = [
+                f"select {names}, lent as n, start, total from ({dealt}) where lent > 0",
+                f"select {names}, n - lent as n, start + lent as start, total from ({dealt}) where lent < n",
+            ]
+        sides = []
+        for query in queries:
+            table = f"section{next(self.numbers)}"
+            self.session.ask(f"create temp table {table} as {query}")
+            n_tuples = int(self.session.ask(f"select count(*) from {table}")[0][0])
+            sides.append(replace(self, table=table, n_tuples=n_tuples, sides=()))
+        self.session.ask(f"drop table {self.table}")
+        self.sides = sides[0], sides[1]
+        return sides[0], sides[1]
+
+    def _separate(self, attribute: int, is_left: NDArray[np.bool_]) -> tuple[str, str]:
+        """Return the conditions of both sides in SQL; is_left: of each code of an attribute."""
+        counts = self._counts("count(*)", attribute)[attribute]
         left, right = (np.flatnonzero((counts > 0) & side) for side in (is_left, ~is_left))
         code = self.packing.code_in_sql(attribute)
         if left[-1] < right[0] or right[-1] < left[0]:
@@ -99,14 +150,26 @@ class DuckSection:
         else:
             self._load_codes(left)
             chosen = f"{code} in (select code from codes)"
-        sides = []
-        for where, codes in ((chosen, left), (f"not ({chosen})", right)):
-            table = f"section{next(self.numbers)}"
-            self.session.ask(f"create temp table {table} as select * from {self.table} where {where}")
-            sides.append(replace(self, table=table, n_tuples=int(counts[codes].sum()), sides=()))
-        self.session.ask(f"drop table {self.table}")
-        self.sides = sides[0], sides[1]
-        return sides[0], sides[1]
+        return chosen, f"not ({chosen})"
+
+    def _dealt_in_sql(self, column: int, parts: NDArray[np.integer[Any]], loan: Loan) -> str:
+        """Return the query of tuples or units with their part, and how many of their rows (`lent`) part 0 has.
+
+        Args:
+            column: The column by whose codes a cut is made.
+            parts: The part of each code of its attribute.
+            loan: The rows of other parts that part 0 has.
+        """
+        attribute, search_codes = self.plan.columns[column]
+        self._load_codes(np.arange(len(parts)), parts.astype(np.int32), np.isin(search_codes, loan.codes))
+        names, (*unit, number) = ", ".join(self.packing.names), loan.last
+        last = ", ".join(map(str, unit))
+        lent = (
+            f"case when part = 0 then n when not lends or ({names}) > ({last}) then 0 "
+            f"when ({names}) < ({last}) then n else least(greatest({number} - start, 0), n) end"
+        )
+        code = self.packing.code_in_sql(attribute)
+        return f"select {self.table}.*, part, {lent} as lent from {self.table} join codes on codes.code = {code}"
 
     def fetch(self, *, drop: bool = False) -> pl.DataFrame:
         """Return the tuples or units, sorted; drop: whether the table is not needed any more."""
@@ -148,12 +211,14 @@ class DuckSection:
             found.append(counts)
         return found
 
-    def _load_codes(self, codes: NDArray[np.int64], parts: Codes | None = None) -> None:
-        """Give DuckDB codes, and the part of each if there are several."""
+    def _load_codes(
+        self, codes: NDArray[np.int64], parts: Codes | None = None, lends: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Give DuckDB codes, the part of each if there are several, and whether its rows may be lent."""
         import polars as pl
 
-        columns = {"code": codes.astype(np.int32)} | ({} if parts is None else {"part": parts})
-        self.session.load("codes", pl.DataFrame(columns))
+        columns = {"code": codes.astype(np.int32), "part": parts, "lends": lends}
+        self.session.load("codes", pl.DataFrame({name: own for name, own in columns.items() if own is not None}))
 
 
 def _staying_in_sql(session: DuckSession, packing: Packing, leaving: LeavingBefore) -> str:

@@ -1,4 +1,4 @@
-"""Segments of Mondrian's strict cuts that are small enough, and the cuts of larger ones."""
+"""Segments of Mondrian's cuts that are small enough, and the cuts of larger ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MondrianSections:
-    """Segments of Mondrian's strict cuts that are small enough; which segments these are changes no group.
+    """Segments of Mondrian's cuts that are small enough; which segments these are changes no group.
 
     Attributes:
         method: The method.
@@ -78,8 +78,8 @@ class MondrianSections:
 
     @classmethod
     def suits(cls, method: Method) -> bool:
-        """Say whether the counts of values decide, as in the strict variant."""
-        return isinstance(method, Mondrian) and method.variant == "strict"
+        """Say whether the counts of the values in a segment decide."""
+        return isinstance(method, Mondrian) and method.cuts_parts
 
     @classmethod
     def of(
@@ -124,6 +124,11 @@ class MondrianSections:
         return [len(attribute.texts) for attribute in self.attributes]
 
     @property
+    def divides_units(self) -> bool:
+        """Whether rows of one tuple or unit may go to several segments."""
+        return self.method.divides_values
+
+    @property
     def judged(self) -> tuple[tuple[int, ...], ...]:
         """The columns that each model counts; at last each quasi-identifier, if models look at the cells of a part."""
         places = {column.name: place for place, column in enumerate(self.sensitive)}
@@ -158,7 +163,8 @@ class MondrianSections:
             own = self._region(window).around(histograms).divide(histograms, self.attributes, self.k)
             return iter([] if own is None else [own])
         n_choices = CHOICES if self.models else 1
-        return counted_cuts(histograms, self.attributes, self.least, n_choices, by_person=self.counts_people)
+        people, relaxed = self.counts_people, self.divides_units
+        return counted_cuts(histograms, self.attributes, self.least, n_choices, by_person=people, relaxed=relaxed)
 
     def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
         """Say whether every part passes the models."""

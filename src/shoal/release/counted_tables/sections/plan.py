@@ -19,7 +19,10 @@ from shoal.models import Distributions, PrivacyModel
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.windows import CodeWindows
 
-__all__ = ["PartCounts", "Sectioning"]
+__all__ = ["PIECE", "PartCounts", "Sectioning"]
+
+# The columns of units that cuts may divide: the rows of the unit before this piece of it, and all rows of the unit.
+PIECE = ("start", "total")
 
 Counts = NDArray[np.int64]
 
@@ -112,6 +115,10 @@ class Sectioning(Protocol):
     @property
     def may_fail(self) -> bool:
         """Whether a section may have no groups that pass, though the one that it was cut from has."""
+
+    @property
+    def divides_units(self) -> bool:
+        """Whether rows of one tuple or unit may go to several sections, which are then searched row by row."""
 
     @property
     def regroups(self) -> bool:

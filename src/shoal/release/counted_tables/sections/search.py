@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,12 @@ from shoal.models import Basis, PrivacyModel
 from shoal.release.cells.centers import center_texts
 from shoal.release.cells.limits import check_limits
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
-from shoal.release.counted_tables.sections.plan import Sectioning
+from shoal.release.counted_tables.sections.plan import PIECE, Sectioning
 from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import Schema
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["SectionGroups", "SectionSearch", "added_verdicts", "cell_keys", "unit_entries"]
 
@@ -36,8 +39,8 @@ class SectionGroups(NamedTuple):
     Attributes:
         tuples: The tuple of each entry, ascending; where models tell the rows of a tuple apart, its unit.
         rows: The number of its rows.
-        places: The number of rows of its tuple or unit that are dealt before them.
-        several: Whether its tuple or unit has several entries.
+        places: The number of rows of its tuple or unit in the section that are dealt before them.
+        several: Whether its tuple or unit has several entries in the section.
         kept: Whether its rows are released.
         cells: For each attribute, the key of the cell that it shows; empty if its rows are not released.
         sse: The share of the section in the sum of squares of the table.
@@ -60,6 +63,22 @@ class SectionGroups(NamedTuple):
     passing: bool = True
     shown: Sequence[NDArray[np.object_]] = ()
     groups: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+
+    def entries(self, units: pl.DataFrame) -> pl.DataFrame:
+        """Return the packed tuple or unit of each entry, and its `several`, `place` and `rows` in the whole table.
+
+        Args:
+            units: The packed tuples or units of the section; see `PIECE` for those that other sections have as well.
+        """
+        import polars as pl
+
+        found = units[self.tuples.astype(np.int64)]
+        several, places = self.several, self.places
+        if set(PIECE) <= set(units.columns):
+            start, total = (found[name].to_numpy() for name in PIECE)
+            several, places = self.rows < total, places + start
+        columns = {"several": several, "place": places, "rows": self.rows}
+        return found.drop(PIECE, strict=False).with_columns(pl.Series(name, own) for name, own in columns.items())
 
 
 @dataclass(frozen=True)
@@ -133,7 +152,8 @@ class SectionSearch:
     @property
     def row_by_row(self) -> bool:
         """Whether the rows of a section are searched one by one."""
-        return self.by_units or self.by_population or self.by_all_groups or bool(self.run.limits)
+        by_rows = self.by_units or self.by_population or self.by_all_groups or bool(self.run.limits)
+        return by_rows or self.plan.divides_units
 
     @property
     def suppresses(self) -> bool:

@@ -42,6 +42,7 @@ class ShoalingSections:
     by_rows: ClassVar[bool] = False
     judged: ClassVar[tuple[tuple[int, ...], ...]] = ()
     counts_people: ClassVar[bool] = False
+    divides_units: ClassVar[bool] = False
     leaving: ClassVar[LeavingBefore | None] = None
     regroups: ClassVar[bool] = True
 

@@ -52,6 +52,7 @@ class SingleSections:
     may_fail: ClassVar[bool] = False
     judged: ClassVar[tuple[tuple[int, ...], ...]] = ()
     counts_people: ClassVar[bool] = False
+    divides_units: ClassVar[bool] = False
     leaving: ClassVar[LeavingBefore | None] = None
     regroups: ClassVar[bool] = False
 

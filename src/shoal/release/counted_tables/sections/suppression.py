@@ -29,6 +29,7 @@ from shoal.methods.suppression.leaving import (
     outliers_of,
     without_outliers,
 )
+from shoal.release.counted_tables.sections.plan import PIECE
 from shoal.release.counted_tables.sections.search import SectionGroups, SectionSearch, unit_entries
 from shoal.tables.sorting import Packing
 
@@ -217,6 +218,11 @@ class SectionSuppression:
             return section.units, self.search.show(section.part, section.part, section.entries)
         return section.units, self.search.show(section.part, one_by_one(section.part), section.labels)
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns of packed tuples or units."""
+        return [*self.packing.names, *(PIECE if self.search.plan.divides_units else ())]
+
     def _labels(self, rows: Encoded, number: int) -> Labels:
         """Return the group of each of some rows of a section."""
         groups = self.search.find_groups(rows, number)
@@ -236,7 +242,7 @@ class SectionSuppression:
         starts = np.flatnonzero(begins)
         rows = held["rows"].to_numpy().astype(np.int64)
         counts = np.add.reduceat(rows, starts)
-        units = held.select(self.packing.names)[starts].with_columns(n=counts)
+        units = held.select(self.columns)[starts].with_columns(n=counts)
         groups = np.where(_leaving(held, OTHERS).leaves(bound), -1, held["group"].to_numpy()).astype(np.int32)
         number = (np.cumsum(begins) - 1).astype(np.int32)
         return _Section(self._part(units), units.drop("n"), Entries(number, rows, groups))
@@ -253,7 +259,7 @@ class SectionSuppression:
         none = np.zeros(len(first), dtype=np.int64)
         for leaving in (outliers, others):
             columns += [none, none] if leaving is None else [leaving.worth[first], leaving.place[first]]
-        found = units.select(self.packing.names)[entries.tuples.astype(np.int64)]
+        found = units.select(self.columns)[entries.tuples.astype(np.int64)]
         made = zip(HELD.items(), columns, strict=True)
         return found.with_columns(pl.Series(name, values.astype(kind)) for (name, kind), values in made)
 

@@ -52,7 +52,7 @@ def test_cuts_separate_windows(number: int) -> None:
             found.append(set(windows.of(inside).tolist()))
             continue
         assert cut.is_settled
-        left, right = section.halves(cut.column, cut.parts == 0)
+        left, right = section.halves(cut.division())
         assert windows.of(tuples[left.tuples]).max() < windows.of(tuples[right.tuples]).min()
         waiting += [right, left]
     assert found == [{window} for window in range(windows.labels.max() + 1)]
