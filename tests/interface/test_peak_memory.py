@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,41 @@ def test_two_million_rows_in_500_mb(tmp_path: Path) -> None:
     assert found["sections"] > 1
     assert found["peak"] < 800_000_000
     assert {each.name for each in tmp_path.iterdir()} > {"source.csv", "out.csv"}
+
+
+REFUSED = """
+import sys
+from pathlib import Path
+import shoal
+
+try:
+    shoal.anonymize(sys.argv[1], k=5, qi=["number", "sex"], sensitive=["salary"], effort="fast", memory="500MB")
+except shoal.errors.FileError as error:
+    print(error)
+peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))
+print(int(peak.split()[1]) * 1024)
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="needs /proc, which says what a process used at most"
+)
+def test_too_many_distinct_cells_are_refused_within_the_limit(tmp_path: Path) -> None:
+    """O08: a quasi-identifier that every row has for itself never fills the memory; the message says what it takes."""
+    n_rows = 3_000_000
+    draw = np.random.default_rng(3)
+    columns = {
+        "number": pl.Series(draw.permutation(n_rows)),
+        "sex": pl.Series(["F", "M"]).gather(draw.integers(0, 2, n_rows)),
+        "salary": pl.Series(["low", "high"]).gather(draw.integers(0, 2, n_rows)),
+    }
+    pl.DataFrame(columns).write_csv(tmp_path / "source.csv")
+    command = [sys.executable, "-c", REFUSED, str(tmp_path / "source.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+    message, peak = done.stdout.splitlines()
+    found = re.search(r"([0-9,]+) distinct cells and up to 600,000 groups need about ([0-9.]+) GB", message)
+    assert found is not None, message
+    assert n_rows <= int(found[1].replace(",", "")) <= 1.2 * n_rows
+    assert int(peak) < 800_000_000
+    assert {each.name for each in tmp_path.iterdir()} == {"source.csv"}

@@ -13,7 +13,7 @@ import pytest
 import shoal
 import shoal.spark
 from shoal import hierarchy
-from shoal.errors import UsageError, VerificationError
+from shoal.errors import FileError, UsageError, VerificationError
 from shoal.methods import sections
 from shoal.release.job import Job
 from shoal.settings.keywords import settings_from
@@ -235,6 +235,16 @@ REFUSED: dict[str, dict[str, Any]] = {
 def test_what_spark_cannot_do_is_refused(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="memory"):
         on_spark(spark, str(source), f"{tmp_path}/parts.csv/", **given)
+    assert {path.name for path in tmp_path.iterdir()} == {"source.csv"}
+
+
+def test_dictionaries_without_room_on_the_driver_are_refused(
+    source: Path, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S07: a quasi-identifier with a value for nearly every row does not fill the driver's memory."""
+    monkeypatch.setenv("SHOAL_MEMORY_LIMIT", "20kB")
+    with pytest.raises(FileError, match=r"more than 33 distinct cells need more than .* of memory on the driver"):
+        on_spark(spark, str(source), f"{tmp_path}/parts.csv/")
     assert {path.name for path in tmp_path.iterdir()} == {"source.csv"}
 
 

@@ -35,7 +35,7 @@ from shoal.tables.sources.base import (
     Witness,
 )
 from shoal.tables.sources.duck.people import MetIds
-from shoal.tables.sources.duck_session import ROW_BYTES, TUPLE_BYTES
+from shoal.tables.sources.duck_session import CELL_BYTES, ROW_BYTES, TUPLE_BYTES
 from shoal.tables.sources.memory import sign_file
 from shoal.tables.table import Table
 from shoal.tables.values.people import People
@@ -198,11 +198,25 @@ class SparkSource(SparkSearcher):
             parts.append((self._values_of(held_back), dict(enumerate(held_back))))
         counted = {}
         for part, places in parts:
-            found = self.run(lambda: polars_of(part))  # noqa: B023 - run at once
+            found = self._fetch_dictionaries(part)
             for place, name in places.items():
                 own = found.filter(pl.col("column") == place).sort("cell")
                 counted[name] = own["cell"], own["n"].to_numpy().astype(np.int64)
         return {name: counted[name] for name in names}
+
+    def _fetch_dictionaries(self, values: DataFrame) -> pl.DataFrame:
+        """Fetch the values of columns and their counts, or raise a FileError if the driver has no room for them."""
+        free = available_memory()
+        if free is None:
+            return self.run(lambda: polars_of(values))
+        most = free // CELL_BYTES
+        found = self.run(lambda: polars_of(values.limit(most + 1)))
+        if found.height > most:
+            raise FileError(
+                f"{self.place}: more than {most:,} distinct cells need more than {size_in_words(free)} of memory on the "
+                "driver. Use a driver with more memory, or make a quasi-identifier coarser before the run."
+            )
+        return found
 
     def blocks(self) -> Iterator[pl.DataFrame]:
         """Refuse: rows stay on executors."""

@@ -32,6 +32,7 @@ __all__ = [
     "check_room",
     "check_sections",
     "literal",
+    "most_cells",
 ]
 
 SHARE = 0.6  # DuckDB's share of the memory limit; our own code uses the rest
@@ -82,7 +83,13 @@ def check_sections(place: str, memory: int | None, n_cells: int, n_groups: int) 
         n_groups: The largest number of groups.
     """
     needed = n_cells * CELL_BYTES + n_groups * GROUP_BYTES
-    _check_memory(place, memory, needed, f"{n_cells:,} distinct cells and up to {n_groups:,} groups")
+    groups = f" and up to {n_groups:,} groups" if n_groups else ""
+    _check_memory(place, memory, needed, f"{n_cells:,} distinct cells{groups}")
+
+
+def most_cells(memory: int | None) -> int | None:
+    """Return how many distinct cells a memory limit in bytes leaves room for; None for no limit."""
+    return None if memory is None else int(((1 - SHARE) * memory + ALLOWANCE) / CELL_BYTES)
 
 
 def _check_memory(place: str, memory: int | None, needed: int, what: str) -> None:

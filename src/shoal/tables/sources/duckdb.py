@@ -29,6 +29,7 @@ from shoal.tables.sources.duck_session import (
     check_disk,
     check_room,
     check_sections,
+    most_cells,
 )
 from shoal.tables.sources.memory import sign_file
 from shoal.tables.sources.numbering import NumberedCells, Numbering
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
     from shoal.tables.values.people import People
 
 __all__ = ["DuckSource"]
+
+
+APPROXIMATE = 1.1  # an approximate count is at most a little too low
+ROUND = 10_000  # to which it is rounded
+USUAL_K = 5  # tells about how many groups there may be
 
 
 class DuckSource:
@@ -117,10 +123,11 @@ class DuckSource:
         watch.stage("reading")
         check_disk(self.place, folder, self._disk_needed())
         session = DuckSession(self.place, folder, watch, memory=self._memory, threads=self._threads)
-        cells = NumberedCells(folder, self._names, self._numbered)
+        cells = NumberedCells(folder, self._names, self._numbered, most_cells(self._memory))
         try:
             with session.guarded():
                 self._copy_cells(blocks, cells, watch)
+                self._check_cells(session, cells)
             self._open = session, cells
             self.recode(self._recoded)
             yield self
@@ -357,6 +364,15 @@ class DuckSource:
         self.check_unchanged()
         if not cells.n_rows:
             raise InputError(f"{self.place}: no data rows.")
+
+    def _check_cells(self, session: DuckSession, cells: NumberedCells) -> None:
+        """Raise a FileError if quasi-identifiers have more distinct cells than fit into memory."""
+        most = most_cells(self._memory)
+        if cells.beyond and most is not None:
+            counted = ", ".join(f"approx_count_distinct(c{i})" for i in cells.beyond)
+            found = sum(session.ask(f"select {counted} from ({cells.query()})")[0])
+            n_cells = cells.n_numbered + max(most + 1, int(APPROXIMATE * found))
+            check_sections(self.place, self._memory, -(-n_cells // ROUND) * ROUND, cells.n_rows // USUAL_K)
 
     def _disk_needed(self) -> int:
         """Estimate the bytes that a run needs on disk."""

@@ -120,12 +120,15 @@ class NumberedCells:
         folder: The folder.
         names: The columns of the file.
         numbered: The columns that have numbers however many distinct cells they have.
+        most: How many distinct cells of these there may be; if there are more, their columns stay text, too.
     """
 
-    def __init__(self, folder: Path, names: Sequence[str], numbered: Collection[str] = ()) -> None:
+    def __init__(
+        self, folder: Path, names: Sequence[str], numbered: Collection[str] = (), most: int | None = None
+    ) -> None:
         self.columns: list[Numbering | None] = [Numbering() for _ in names]
         self.n_rows = 0
-        self._folder, self._names, self._numbered = folder, names, numbered
+        self._folder, self._names, self._numbered, self._most = folder, names, numbered, most
         self._n_parts = 0
         self._first: list[int] = []  # of each part, the number of its first row
 
@@ -133,10 +136,11 @@ class NumberedCells:
         """Store a block of rows."""
         import polars as pl
 
-        stored = {}
+        stored, is_too_much = {}, self._most is not None and self.n_numbered > self._most
         for i, name in enumerate(self._names):
             column, cells = self.columns[i], frame.to_series(i)
-            if column is not None and len(column) > MOST_TEXTS and name not in self._numbered:
+            may_be_many = name in self._numbered and not is_too_much
+            if column is not None and len(column) > MOST_TEXTS and not may_be_many:
                 self._to_text(i, column)
                 column = self.columns[i] = None
             stored[f"c{i}"] = cells if column is None else pl.Series(column.number(cells))
@@ -144,6 +148,17 @@ class NumberedCells:
         self._n_parts += 1
         self._first.append(self.n_rows)
         self.n_rows += frame.height
+
+    @property
+    def n_numbered(self) -> int:
+        """The number of distinct cells of the columns that have numbers however many they are."""
+        known = dict(zip(self._names, self.columns, strict=True))
+        return sum(len(column) for name in self._numbered if (column := known.get(name)) is not None)
+
+    @property
+    def beyond(self) -> list[int]:
+        """The places of those of these columns that stay text, because there were too many distinct cells."""
+        return [i for i, name in enumerate(self._names) if name in self._numbered and self.columns[i] is None]
 
     def blocks(self) -> Iterator[pl.DataFrame]:
         """Yield all rows as text, one block at a time."""
