@@ -19,7 +19,7 @@ from shoal.schema import Role, Schema
 if TYPE_CHECKING:
     from shoal.release.job import Job
 
-__all__ = ["is_in_reach", "leaves_groups", "sectioning_of"]
+__all__ = ["heeds_own_k", "is_in_reach", "leaves_groups", "sectioning_of"]
 
 
 def sectioning_of(method: Method) -> type[Sectioning] | None:
@@ -29,10 +29,15 @@ def sectioning_of(method: Method) -> type[Sectioning] | None:
 
 
 def leaves_groups(method: Method, *, is_limited: bool) -> bool:
-    """Say whether a method suppresses rows that cost their group much, and those whose personal k is too large."""
+    """Say whether a method suppresses rows that cost their group much."""
     if isinstance(method, Mondrian):
         return method.variant == "strict" and not is_limited and not method.domains
     return True
+
+
+def heeds_own_k(method: Method, *, is_limited: bool) -> bool:
+    """Say whether a method suppresses rows whose personal k is too large."""
+    return not isinstance(method, Mondrian) or (not is_limited and not method.domains)
 
 
 def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
@@ -49,11 +54,8 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if not _judges_sections(job, is_limited=is_limited, by_person=bool(schema.names(Role.PERSON))):
         return False
-    # Each cut asks for the smallest of all regions.
-    if sectioning is SingleSections:
-        by_size = all(model.size_only for model in job.models) and not schema.names(Role.PERSONAL_K)
-        if is_limited or not by_size or not isinstance(source, RegionCounter):
-            return False
+    if sectioning is SingleSections and not isinstance(source, RegionCounter):  # each cut asks for all regions
+        return False
     by_population = job.settings.population is not None
     if by_population and not isinstance(source, PopulationCounter):
         return False

@@ -55,7 +55,6 @@ class Sectioning(Protocol):
         extent: Extent,
         windows: CodeWindows | None,
         leaving: LeavingBefore | None = None,
-        parts: Sequence[NDArray[np.int32]] = (),
     ) -> Self:
         """Plan the sections of a table.
 
@@ -67,7 +66,6 @@ class Sectioning(Protocol):
             extent: The size of the table.
             windows: What may share a group, if the method does not keep to limits itself.
             leaving: Which rows are suppressed before the search.
-            parts: The part of each code, by quasi-identifier, if cuts run through the whole table.
         """
 
     @property
@@ -112,6 +110,10 @@ class Sectioning(Protocol):
     @property
     def may_fail(self) -> bool:
         """Whether a section may have no groups that pass, though the one that it was cut from has."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether all groups were judged before sections are searched, so that nobody asks again."""
 
     @property
     def regroups(self) -> bool:

@@ -43,6 +43,7 @@ class ShoalingSections:
     judged: ClassVar[tuple[tuple[int, ...], ...]] = ()
     counts_people: ClassVar[bool] = False
     leaving: ClassVar[LeavingBefore | None] = None
+    settled: ClassVar[bool] = False
     regroups: ClassVar[bool] = True
 
     @classmethod
@@ -60,7 +61,6 @@ class ShoalingSections:
         extent: Extent,
         windows: CodeWindows | None,
         leaving: LeavingBefore | None = None,
-        parts: Sequence[NDArray[np.int32]] = (),
     ) -> Self:
         """Price the table, and suit the effort to its size."""
         assert isinstance(method, Shoaling)
