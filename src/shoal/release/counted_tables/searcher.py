@@ -204,10 +204,19 @@ class Regions(NamedTuple):
     parts: Sequence[NDArray[np.int32]]
     upto: Upto | None = None
 
-    def packing(self, beside: Sequence[int]) -> Packing:
-        """Return how the parts of a region are packed, with further codes; beside: the number of these codes."""
-        cards = [int(own.max(initial=0)) + 1 for own in self.parts]
-        return Packing.of([*cards, *beside], len(cards))
+    def packing(self, units: Packing, asked: Sequence[Sequence[int]]) -> Packing:
+        """Return how the rows of regions are packed: parts, the number of what is asked, and its codes.
+
+        Args:
+            units: How tuples or units are packed.
+            asked: Combinations of columns; see `PartJudge.judged`.
+        """
+        parts = [int(own.max(initial=0)) + 1 for own in self.parts]
+        cards = [1] * max(map(len, asked))
+        for places in asked:
+            for i, place in enumerate(places):
+                cards[i] = max(cards[i], units.cards[units.n_keys + place])
+        return Packing.of([*parts, len(asked), *cards], len(parts))
 
 
 class RegionSizes(NamedTuple):

@@ -62,9 +62,7 @@ class DuckRegions:
 
     def measure(self) -> RegionSizes:
         """Count the rows of each region."""
-        keys = self._named(self.regions.packing([]), [])
-        rows = f"select {keys}, sum(n) as n {self.source} group by all"
-        asked = f"select count(*), coalesce(min(n), 0), count(*) filter (where n = 1) from ({rows})"
+        asked = f"select count(*), coalesce(min(n), 0), count(*) filter (where n = 1) from ({self._counted([()])})"
         return RegionSizes(*map(int, self.session.ask(asked)[0]))
 
     def pass_models(self, judge: PartJudge) -> bool:
@@ -72,24 +70,21 @@ class DuckRegions:
         return all(self._passes(each) for each in judge.apart())
 
     def _passes(self, judge: PartJudge) -> bool:
-        """Say whether every region passes; all rows of a region are fetched together, and some regions at a time."""
-        n_codes = max(map(len, judge.judged))
-        columns = [[self.packing.n_keys + place for place in places] for places in judge.judged]
-        cards = [max([1, *(self.packing.cards[own[i]] for own in columns if i < len(own))]) for i in range(n_codes)]
-        packing = self.regions.packing([len(columns), *cards])
-        counted = []
-        for number, own in enumerate(columns):
-            codes = [self.packing.code_in_sql(column) for column in own] + ["0"] * (n_codes - len(own))
-            keys = self._named(packing, [str(number), *codes])
-            counted.append(f"select {keys}, sum(n)::bigint as n {self.source} group by all")
-        query = f"select * from ({' union all '.join(counted)}) order by {', '.join(packing.names)}"
-        with self.session.stored(query) as path:
+        """Say whether every region passes; some regions are fetched at a time, each with all of its rows."""
+        packing = self.regions.packing(self.packing, judge.judged)
+        with self.session.stored(f"{self._counted(judge.judged)} order by {', '.join(packing.names)}") as path:
             return judge.passes_blocks(packing, packing.whole_tuples(slices(path)))
 
-    def _named(self, packing: Packing, beside: Sequence[str]) -> str:
-        """Return the packed parts of regions, and codes beside them, as columns of SQL."""
-        packed = packing.packed_in_sql([*self.parts, *beside])
-        return ", ".join(f"{key} as {name}" for key, name in zip(packed, packing.names, strict=True))
+    def _counted(self, asked: Sequence[Sequence[int]]) -> str:
+        """Return the query of the rows of each region, for each entry of `asked` by the codes of some columns."""
+        packing, queries = self.regions.packing(self.packing, asked), []
+        for number, places in enumerate(asked):
+            codes = [self.packing.code_in_sql(self.packing.n_keys + place) for place in places]
+            blank = ["0"] * (len(packing.cards) - packing.n_keys - 1 - len(codes))
+            packed = packing.packed_in_sql([*self.parts, str(number), *codes, *blank])
+            keys = ", ".join(f"{key} as {name}" for key, name in zip(packed, packing.names, strict=True))
+            queries.append(f"select {keys}, sum(n)::bigint as n {self.source} group by all")
+        return f"select * from ({' union all '.join(queries)})"
 
     def count_codes(self) -> Iterator[NDArray[np.int64]]:
         """Yield the rows of all regions together by code, column after column."""
