@@ -32,12 +32,7 @@ def measure_regions(units: DataFrame, packing: Packing, regions: Regions) -> Reg
 
 
 def regions_pass(units: DataFrame, packing: Packing, regions: Regions, judge: PartJudge) -> bool:
-    """Say whether every region passes the models of a judge, one after another."""
-    return all(_pass(units, packing, regions, each) for each in judge.apart())
-
-
-def _pass(units: DataFrame, packing: Packing, regions: Regions, judge: PartJudge) -> bool:
-    """Say whether every region passes; all rows of a region meet in one task."""
+    """Say whether every region passes the models of a judge; all that is counted of a region meets in one task."""
     packed = regions.packing(packing, judge.judged)
 
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:

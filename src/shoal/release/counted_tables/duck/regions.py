@@ -66,11 +66,7 @@ class DuckRegions:
         return RegionSizes(*map(int, self.session.ask(asked)[0]))
 
     def pass_models(self, judge: PartJudge) -> bool:
-        """Say whether every region passes the models of a judge, one after another."""
-        return all(self._passes(each) for each in judge.apart())
-
-    def _passes(self, judge: PartJudge) -> bool:
-        """Say whether every region passes; some regions are fetched at a time, each with all of its rows."""
+        """Say whether every region passes; some regions are fetched at a time, each with all that models count."""
         packing = self.regions.packing(self.packing, judge.judged)
         with self.session.stored(f"{self._counted(judge.judged)} order by {', '.join(packing.names)}") as path:
             return judge.passes_blocks(packing, packing.whole_tuples(slices(path)))

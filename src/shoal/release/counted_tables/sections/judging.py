@@ -80,11 +80,6 @@ class PartJudge:
         """The models that compare the cells of each part with a population."""
         return [model for model in self.models if model.basis is Basis.POPULATION]
 
-    def apart(self) -> list[PartJudge]:
-        """Return a judge for each model that counts rows, and one for all that look at cells."""
-        models = [(model,) for model in self._counting] + ([tuple(self._covering)] if self._covering else [])
-        return [replace(self, models=own) for own in models]
-
     def passes(self, counted: Iterable[PartCounts], people: Counts | None = None) -> bool:
         """Say whether every part passes the models.
 

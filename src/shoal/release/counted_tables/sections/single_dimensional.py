@@ -149,7 +149,7 @@ class SingleSections:
         found = counter.measure_regions(Regions(parts, self._upto))
         if found.smallest < self.k or are_too_many(self.models, n_rows, found.regions, found.lone):
             return False
-        return not self.judge.models or counter.regions_pass(Regions(changed or parts, self._upto), self.judge)
+        return not self.judge.judged or counter.regions_pass(Regions(changed or parts, self._upto), self.judge)
 
     @cached_property
     def cells(self) -> tuple[Cells, ...]:
