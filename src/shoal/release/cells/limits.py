@@ -254,7 +254,7 @@ def _windows(
     method: Method, encoded: Encoded, models: Sequence[PrivacyModel], limits: Sequence[Limited], bounds: Bounds
 ) -> NDArray[np.int32]:
     """Return windows for a method that does not keep to limits itself; those that need no single rows come first."""
-    if isinstance(method, Mondrian) and method.variant == "strict" and by_combinations(encoded, limits, models):
+    if isinstance(method, Mondrian) and method.variant != "relaxed" and by_combinations(encoded, limits, models):
         counted, combination = count_limited(encoded, limits)
         if (labels := plan_combinations(counted, limits, bounds.k)) is not None:
             return np.asarray(labels[combination])
