@@ -22,6 +22,7 @@ from shoal.methods.base import Run, check_models
 from shoal.methods.registry import DEFAULT
 from shoal.methods.shoaling.nested_ranges import in_halves
 from shoal.methods.shoaling.problem import Extent
+from shoal.methods.suppression.all_groups import never_exceed
 from shoal.release.cells.show import make_release
 from shoal.release.counted_tables.centered import text_ranks
 from shoal.release.counted_tables.code_counts import CodeCounts
@@ -169,6 +170,8 @@ def plan_in_place(
     except InputError as error:  # the rows of the stand-in are not those of the table
         raise error.without_rows() from None
     encoded, limits = plan.encoded, plan.run.limits
+    if people is not None and not never_exceed(plan.models, encoded.n_rows):  # only the groups of all rows tell
+        return None
     counts.check_population(encoded)
     k = max(model.minimum_size for model in plan.models)
     found = counts.of(encoded)

@@ -8,7 +8,6 @@ from shoal.methods.base import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.registry import DEFAULT
 from shoal.methods.suppression.all_groups import IN_SECTIONS, judge_sections
-from shoal.models import PopulationUniqueness
 from shoal.release.counted_tables.searcher import PopulationCounter, RegionCounter, Searcher, UnitSearcher
 from shoal.release.counted_tables.sections.mondrian import MondrianSections
 from shoal.release.counted_tables.sections.plan import Sectioning
@@ -52,7 +51,7 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if is_limited and getattr(method, "non_overlapping", False):  # refused
         return False
-    if not _judges_sections(job, is_limited=is_limited, by_person=bool(schema.names(Role.PERSON))):
+    if not _judges_sections(job, is_limited=is_limited):
         return False
     if sectioning is SingleSections and not isinstance(source, RegionCounter):  # each cut asks for all regions
         return False
@@ -68,12 +67,9 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     return isinstance(source, UnitSearcher) or not beyond_tuples
 
 
-def _judges_sections(job: Job, *, is_limited: bool, by_person: bool) -> bool:
+def _judges_sections(job: Job, *, is_limited: bool) -> bool:
     """Say whether the groups of a section can be judged without those of the others."""
     together = [model for model in job.models if model.basis not in IN_SECTIONS]
-    # People of the release are fewer than those of its sections together.
-    if by_person and any(isinstance(model, PopulationUniqueness) for model in together):
-        return False
     if together and is_limited and job.method.name != DEFAULT:  # refused
         return False
     k = max([job.request.k, *(model.minimum_size for model in job.models)])
