@@ -21,7 +21,7 @@ from shoal.methods.sections import Cut
 from shoal.methods.shoaling.pricing import Column
 from shoal.methods.shoaling.problem import Extent
 from shoal.methods.suppression.all_groups import are_too_many, check_sample
-from shoal.models import Distributions, PrivacyModel
+from shoal.models import Basis, Distributions, PrivacyModel
 from shoal.release.cells.limits import no_groups_within
 from shoal.release.counted_tables.searcher import RegionCounter, Regions, Upto
 from shoal.release.counted_tables.sections.judging import PartJudge
@@ -144,12 +144,13 @@ class SingleSections:
         return Upto(len(self.judge.sensitive), self.leaving.largest_code)
 
     def _pass(self, counter: RegionCounter, parts: Parts, changed: Parts | None = None) -> bool:
-        """Say whether all regions pass; changed: the parts of those that may have changed, if others pass."""
-        n_rows = int(self.histograms[0].sum())
-        found = counter.measure_regions(Regions(parts, self._upto))
+        """Say whether all regions pass; changed: the parts of those that may have changed, if the others passed."""
+        changed, n_rows = changed or parts, int(self.histograms[0].sum())
+        together = any(model.basis is Basis.TABLE for model in self.models)
+        found = counter.measure_regions(Regions(parts if together else changed, self._upto))
         if found.smallest < self.k or are_too_many(self.models, n_rows, found.regions, found.lone):
             return False
-        return not self.judge.judged or counter.regions_pass(Regions(changed or parts, self._upto), self.judge)
+        return not self.judge.judged or counter.regions_pass(Regions(changed, self._upto), self.judge)
 
     @cached_property
     def cells(self) -> tuple[Cells, ...]:
