@@ -80,7 +80,7 @@ SEARCHED: dict[str, dict[str, Any]] = {
     "mondrian, cuts through large windows": {
         "method": "mondrian",
         "effort": None,
-        "k": 90,
+        "k": 50,
         "options": {"variant": "single-dimensional"},
         "max_width": {"Age": "30"},
         "models": [shoal.LDiversity("disease", l=10)],
