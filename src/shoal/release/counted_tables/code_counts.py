@@ -138,7 +138,7 @@ class CodeCounts:
         Raises:
             InfeasibleError: Some limit cannot be kept.
         """
-        labels = plan_combinations(bounds.encoded, limits, bounds.k)
+        labels = plan_combinations(bounds.encoded, limits, bounds.k, bounds.most)
         if labels is None:
             if any(limit.most for limit in limits):
                 return None

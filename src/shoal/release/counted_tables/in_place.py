@@ -16,6 +16,7 @@ import numpy as np
 
 from shoal.encoding.ends import EXACT, movements
 from shoal.encoding.partition import SUPPRESSION
+from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError, InputError, Note
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
@@ -196,7 +197,8 @@ def plan_in_place(
             refusal = counts.check_limits(limited, limits)
         if asking is not None:  # windows are planned for the others
             limited, most_gone = counts.limited(plan, asking.largest_k), most_gone - asking.rows
-        without_room = LeavingBefore.of_limits(limited.encoded, limits, k, most_gone)
+        labels = plan_windows(limited.encoded, limits, k) if windows is None else windows.labels
+        without_room = LeavingBefore.of_limits(limited.encoded, limits, labels, most_gone)
         leaving = without_room if asking is None else asking.besides(without_room)
     if windows is None:  # otherwise each window is checked
         check_models(method, encoded if asking is None else encoded.part(asking.stays(encoded)), plan.models)
