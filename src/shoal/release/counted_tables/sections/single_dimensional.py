@@ -21,7 +21,7 @@ from shoal.methods.sections import Cut
 from shoal.methods.shoaling.pricing import Column
 from shoal.methods.shoaling.problem import Extent
 from shoal.methods.suppression.all_groups import are_too_many, check_sample
-from shoal.models import Basis, Distributions, PrivacyModel
+from shoal.models import Basis, Distributions, KAnonymity, PrivacyModel
 from shoal.release.cells.limits import no_groups_within
 from shoal.release.counted_tables.searcher import RegionCounter, Regions, Upto
 from shoal.release.counted_tables.sections.judging import PartJudge
@@ -46,7 +46,7 @@ class SingleSections:
         k: The least group size.
         whole: What models know of the whole table.
         models: The models.
-        judge: Judges regions by the models that look at each by itself.
+        judge: Judges regions by the models that look at each by itself, and by size if these count anything else.
         histograms: The rows of each code, by attribute.
         windows: What may share a group, if cells are limited. Cuts then run through a window.
         leaving: Which rows are suppressed before the search.
@@ -88,6 +88,8 @@ class SingleSections:
         assert isinstance(method, Mondrian)
         k = max(model.minimum_size for model in models)
         judge = PartJudge.of(encoded, models)
+        if judge.judged:  # sizes are counted together with the rest
+            judge = replace(judge, models=(KAnonymity(k), *judge.models))
         return cls(method, k, Distributions.of(encoded), models, judge, tuple(encoded.histograms), windows, leaving)
 
     def cut(self, counter: RegionCounter, run: Run) -> Self:
@@ -147,9 +149,10 @@ class SingleSections:
         """Say whether all regions pass; changed: the parts of those that may have changed, if the others passed."""
         changed, n_rows = changed or parts, int(self.histograms[0].sum())
         together = any(model.basis is Basis.TABLE for model in self.models)
-        found = counter.measure_regions(Regions(parts if together else changed, self._upto))
-        if found.smallest < self.k or are_too_many(self.models, n_rows, found.regions, found.lone):
-            return False
+        if together or not self.judge.judged:
+            found = counter.measure_regions(Regions(parts if together else changed, self._upto))
+            if found.smallest < self.k or are_too_many(self.models, n_rows, found.regions, found.lone):
+                return False
         return not self.judge.judged or counter.regions_pass(Regions(changed, self._upto), self.judge)
 
     @cached_property
