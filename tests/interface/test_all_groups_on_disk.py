@@ -91,6 +91,11 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         OUTLIERS,
         GIVEN | {"models": [shoal.PopulationUniqueness(0.01, population=600)]},
     ),
+    "population uniqueness, people, suppression": (
+        with_ks_and_people(OUTLIERS),
+        GIVEN
+        | {"models": [shoal.PopulationUniqueness(0.01, population=600), AVERAGE], "person": "who", "drop": ["own"]},
+    ),
     "average risk, limits": (mixed_table(500), MIXED | {"models": [AVERAGE], "max_width": {"height": "60"}}),
     # In some sections, groups can neither be given up nor merged.
     "average risk, limits of dates, own k": (
@@ -197,6 +202,13 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         | RELAXED
         | {"models": [AVERAGE, shoal.LDiversity("disease", l=2)], "person": "who", "k_column": "own"}
         | {"suppression_limit": 0.07},
+    ),
+    "mondrian, population uniqueness, people, suppression": (
+        with_ks_and_people(OUTLIERS),
+        GIVEN
+        | CUT
+        | {"models": [shoal.PopulationUniqueness(0.01, population=600)], "suppression_limit": 0.05}
+        | {"person": "who", "drop": ["own"]},
     ),
     "average risk, ranges that do not overlap": (
         mixed_table(500),

@@ -59,6 +59,12 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         rare_jobs(500, 1, 4, 2, 3),
         LIMITED | CUT | {"max_width": {"job": "2", "height": "60"}},
     ),
+    # Together, the rare values would still be too few.
+    "mondrian, rare values join frequent ones": (rare_jobs(500, 1, 2), LIMITED | CUT | {"max_width": {"job": "2"}}),
+    "mondrian, values without room leave": (
+        rare_jobs(500, 1, 2, 3),
+        LIMITED | CUT | {"max_width": {"job": "1", "height": "40"}, "suppression_limit": "0.04"},
+    ),
     # The people of rare values are fewer together than one by one.
     "people": (of_people(rare_jobs(500, 4, 4, 3, 2, 5)), LIMITED | {"person": "who", "max_width": {"job": "3"}}),
     "people, own k, several limits": (
@@ -92,8 +98,8 @@ def test_release_has_the_bytes_of_memory(name: str, searched: list[int], tmp_pat
 
 
 def test_windows_with_lent_rows_are_planned_in_memory(searched: list[int], tmp_path: Path) -> None:
-    """Mondrian groups inside windows: those of a frequent value that lends rows to rare ones are not told by codes."""
-    write_csv(rare_jobs(500, 1, 2), tmp_path / "source.csv")
+    """More values are rare than frequent: codes do not tell which rows of a frequent value join which rare ones."""
+    write_csv(rare_jobs(500, *[1] * 12), tmp_path / "source.csv")
     given = LIMITED | CUT | {"max_width": {"job": "2"}}
     expected = written(tmp_path / "source.csv", tmp_path / "memory.csv", given)
     assert written(tmp_path / "source.csv", tmp_path / "out.csv", given, engine="duckdb") == expected

@@ -242,8 +242,8 @@ def test_dictionaries_without_room_on_the_driver_are_refused(
     source: Path, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S07: a quasi-identifier with a value for nearly every row does not fill the driver's memory."""
-    monkeypatch.setenv("SHOAL_MEMORY_LIMIT", "20kB")
-    with pytest.raises(FileError, match=r"more than 33 distinct cells need more than .* of memory on the driver"):
+    monkeypatch.setenv("SHOAL_MEMORY_LIMIT", "10kB")
+    with pytest.raises(FileError, match=r"more than 16 distinct cells need more than .* of memory on the driver"):
         on_spark(spark, str(source), f"{tmp_path}/parts.csv/")
     assert {path.name for path in tmp_path.iterdir()} == {"source.csv"}
 

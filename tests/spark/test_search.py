@@ -22,6 +22,9 @@ from tests.interface.test_all_groups_on_disk import CASES as BY_ALL_GROUPS
 from tests.interface.test_mondrian_on_disk import BY_ROW
 from tests.interface.test_people_on_disk import with_odd_ids
 from tests.interface.test_sections_on_disk import LEAST_SQUARES
+from tests.interface.test_single_dimensional_on_disk import CASES as SINGLE
+from tests.interface.test_single_dimensional_on_disk import GIVEN as BY_SINGLE
+from tests.interface.test_single_dimensional_on_disk import TABLE
 from tests.interface.test_suppression_on_disk import CASES as LEAVING
 from tests.interface.test_suppression_on_disk import GIVEN as WITH_OUTLIERS
 from tests.interface.test_suppression_on_disk import table_with_outliers, with_ks_and_people
@@ -77,10 +80,13 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "k": 1,
         "models": [shoal.AverageRisk(0.1), shoal.SampleUniqueness(0.02)],
     },
-    "mondrian, cuts through the whole table": {
+    "mondrian, cuts through large windows": {
         "method": "mondrian",
         "effort": None,
+        "k": 50,
         "options": {"variant": "single-dimensional"},
+        "max_width": {"Age": "30"},
+        "models": [shoal.LDiversity("disease", l=10)],
     },
     # Windows of the limit are separated, then large segments are cut by counts; a cut is refused.
     "mondrian within limits, beside a model and own k": {
@@ -196,19 +202,22 @@ def test_executors_leave_outliers_out(source: Path, spark: Any, tmp_path: Path) 
     assert manifest["suppressed_rows"] == stated["suppressed_rows"]
 
 
+# Every cut that is tried is two jobs.
+THROUGH_THE_TABLE = {"mondrian, cuts through the table": (TABLE, BY_SINGLE | SINGLE["rows leave"] | {"k": 30})}
 TOGETHER = "relaxed, average risk beside diversity, people, own k above the rows, suppression"
 CUT = [
     TOGETHER,
     "mondrian, ties",
     "mondrian, people, personal k above the rows, diversity",
     "mondrian, limits and declared domains",
+    "mondrian, cuts through the table",
 ]
 
 
 @pytest.mark.parametrize("name", CUT)
 def test_executors_leave_slices_out_of_segments(name: str, source: Path, spark: Any, tmp_path: Path) -> None:
     """Rows that leave before the search, or that no window has room for, are not counted for a cut (S01)."""
-    table, given = (LEAVING | BY_ALL_GROUPS)[name]
+    table, given = (LEAVING | BY_ALL_GROUPS | THROUGH_THE_TABLE)[name]
     write_csv(table, tmp_path / "outliers.csv")
     given = dict.fromkeys([*GIVEN]) | given
     expected = in_memory(tmp_path / "outliers.csv", tmp_path / "memory.csv", **given)

@@ -59,16 +59,17 @@ def plan_windows(encoded: Encoded, limits: Sequence[Limited], k: int, *, lends: 
     return best
 
 
-def plan_combinations(counted: Encoded, limits: Sequence[Limited], k: int) -> Labels | None:
-    """Plan windows that have all rows with the same limited values; None if they have no room for some.
+def plan_combinations(counted: Encoded, limits: Sequence[Limited], k: int, most: int) -> Labels | None:
+    """Plan windows that have all rows with the same limited values; None if they have no room for too many rows.
 
     Args:
         counted: Combinations of limited values, and how many rows have each.
         limits: The limits.
         k: The least size of a window.
+        most: How many rows may be left out.
     """
     labels = plan_windows(counted, limits, k, lends=False)
-    return None if (labels < 0).any() else labels
+    return None if _left_out(counted, labels) > most else labels
 
 
 def _left_out(encoded: Encoded, labels: Labels) -> int:
@@ -332,6 +333,9 @@ class _Plan:
         for windows, large in found:
             lacking = [window for window, size in zip(windows, sizes, strict=False) if size < self.k]
             hosted = [*windows, *([each] for each in large)]
+            if not self.lends:  # joined to each other, those that lack rows may leave no room for one that has them
+                lacks = {id(window) for window in lacking}
+                hosted.sort(key=lambda own: id(own) in lacks)
             for window in lacking:
                 host = next((own for own in hosted if own is not window and len(own) + len(window) <= most), None)
                 if host is not None:
@@ -350,6 +354,8 @@ class _Plan:
             window = [small.pop()]
             while (lacking := self._lacking(window)) > 0 and len(window) < most and small:
                 lender = self._borrow(large, lacking) if len(window) + 1 == most else None
+                if not self.lends and len(window) + 1 == most and small[0].size < lacking:
+                    break  # the last place is that of a value of enough rows
                 window.append(small.pop(0) if lender is None else lender)
             if (lacking := self._lacking(window)) > 0 and len(window) < most:
                 lender = self._borrow(large, lacking)

@@ -213,8 +213,8 @@ class SparkSource(SparkSearcher):
         found = self.run(lambda: polars_of(values.limit(most + 1)))
         if found.height > most:
             raise FileError(
-                f"{self.place}: more than {most:,} distinct cells need more than {size_in_words(free)} of memory on the "
-                "driver. Use a driver with more memory, or make a quasi-identifier coarser before the run."
+                f"{self.place}: more than {most:,} distinct cells need more than {size_in_words(free)} of memory on "
+                "the driver. Use a driver with more memory, or make a quasi-identifier coarser before the run."
             )
         return found
 

@@ -70,7 +70,10 @@ def test_counted_values_are_planned_as_their_rows(values: list[str], most: int, 
     counted, combination = encoded.counted_together([0])
     expected = plan_windows(encoded, limits, k) < 0
     assert (plan_windows(counted, limits, k)[combination[encoded.row_tuple]] < 0).tolist() == expected.tolist()
-    labels = plan_combinations(counted, limits, k)
+    labels = plan_combinations(counted, limits, k, 0)
+    sizes = counted.counts.tolist()
+    rare, frequent = (sum((size >= k) == enough for size in sizes) for enough in (False, True))
+    assert labels is not None or most == 1 or rare > frequent * (most - 1)
     if labels is not None:
         assert np.bincount(labels, counted.counts).min() >= k
         assert not breaches(counted, limits, counted.row_tuple, labels).any()

@@ -21,8 +21,8 @@ from shoal.methods.base import failing_groups
 from shoal.methods.mondrian.counted_cuts import counted_cuts
 from shoal.methods.mondrian.cuts_under_models import CHOICES
 from shoal.methods.sections import Cut, Division, Loan, Ruling, cut_by, number_units
-from shoal.methods.suppression.all_groups import judge_sections, least_section
-from shoal.models import Basis, Groups, PopulationUniqueness, PrivacyModel
+from shoal.methods.suppression.all_groups import judge_sections, least_section, never_exceed
+from shoal.models import Basis, Groups, PrivacyModel
 
 __all__ = ["MOST_SPARE", "Segment", "find_segments", "works_in_sections"]
 
@@ -42,8 +42,7 @@ def works_in_sections(
         stays: The canonical rows that do not leave before the search.
         most: How many others may leave.
     """
-    # People of the release are fewer than those of its sections together.
-    if encoded.people is not None and any(isinstance(model, PopulationUniqueness) for model in models):
+    if encoded.people is not None and not never_exceed(models, encoded.n_rows):  # only the groups of all rows tell
         return False
     matters = most > 0 or not stays.all() or any(model.basis is Basis.TABLE for model in models)
     return matters and judge_sections(models, k) and sections.has_several(encoded, models)

@@ -18,14 +18,15 @@ __all__ = ["Allows", "cells_of_parts", "cut_attributes", "cut_tuples", "regions_
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
-# Gets the part of each code, by attribute, and the attribute whose last part is new; says whether all regions pass.
-Allows = Callable[[Sequence[Codes], int], bool]
+# Gets the part of each code, by attribute; the attribute whose last part is new; and the part that this was cut from.
+# Says whether all regions pass.
+Allows = Callable[[Sequence[Codes], int, int], bool]
 
 
 def cut_attributes(
     attributes: Sequence[Attribute], histograms: Sequence[Counts], allows: Allows, run: Run
 ) -> list[Codes]:
-    """Cut attributes into parts, the widest part first; return the part of each code, by attribute.
+    """Cut attributes into parts, the widest part first; return the part of each code, -1 for no rows, by attribute.
 
     Args:
         attributes: The attributes, without hierarchies.
@@ -33,13 +34,13 @@ def cut_attributes(
         allows: Says whether a cut may be made.
         run: The run.
     """
-    parts: list[Codes] = [np.zeros(len(rows), dtype=np.int32) for rows in histograms]
+    parts: list[Codes] = [np.where(rows > 0, 0, -1).astype(np.int32) for rows in histograms]
     n_parts = [1] * len(attributes)
     open_parts = [(a, 0) for a in range(len(attributes))]
     while open_parts:
         if run.cancelled():
             raise CancelledError
-        inside = [(parts[a] == part) & (histograms[a] > 0) for a, part in open_parts]
+        inside = [parts[a] == part for a, part in open_parts]
         widths = [
             measure_width(attributes[a], np.flatnonzero(own)) or 0.0
             for (a, _), own in zip(open_parts, inside, strict=True)
@@ -50,7 +51,7 @@ def cut_attributes(
         for side in right_sides(attributes[a], rows) if widths[widest] > 0 else ():
             right = inside[widest] & side
             trial = [*parts[:a], np.where(right, n_parts[a], parts[a]).astype(np.int32), *parts[a + 1 :]]
-            if right.any() and allows(trial, a):
+            if right.any() and allows(trial, a, part):
                 parts = trial
                 open_parts += [(a, part), (a, n_parts[a])]
                 open_parts.sort()
@@ -65,7 +66,7 @@ def cut_tuples(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: 
     beyond_size = not all(model.size_only for model in models)
     labels = np.zeros(len(encoded.tuples), dtype=np.int64)
 
-    def allows(parts: Sequence[Codes], a: int) -> bool:
+    def allows(parts: Sequence[Codes], a: int, part: int) -> bool:
         nonlocal labels
         right = (parts[a] == parts[a].max())[encoded.tuples[:, a]]
         _, trial = np.unique(labels * 2 + right, return_inverse=True)
@@ -77,17 +78,15 @@ def cut_tuples(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: 
         return True
 
     parts = cut_attributes(encoded.attributes, encoded.histograms, allows, run)
-    cells = cells_of_parts(encoded.attributes, encoded.histograms, parts)
+    cells = cells_of_parts(encoded.attributes, parts)
     return regions_partition(encoded, labels.astype(np.int32)[encoded.row_tuple], parts, cells)
 
 
-def cells_of_parts(
-    attributes: Sequence[Attribute], histograms: Sequence[Counts], parts: Sequence[Codes]
-) -> list[Cells]:
+def cells_of_parts(attributes: Sequence[Attribute], parts: Sequence[Codes]) -> list[Cells]:
     """Return the cell of each part, by attribute: it covers all values of the part that occur."""
     found = []
-    for attribute, rows, own in zip(attributes, histograms, parts, strict=True):
-        codes = np.flatnonzero(rows).astype(np.int32)
+    for attribute, own in zip(attributes, parts, strict=True):
+        codes = np.flatnonzero(own >= 0).astype(np.int32)
         found.append(recode(attribute, codes, own[codes], int(own.max(initial=0)) + 1))
     return found
 
@@ -99,12 +98,13 @@ def regions_partition(
 
     Args:
         encoded: The table, or a section of it.
-        labels: The region of each canonical row.
+        labels: The region of each canonical row, -1 if it is suppressed.
         parts: The part of each code, by attribute.
         cells: The cell of each part, by attribute.
     """
-    _, first = np.unique(labels, return_index=True)
-    tuples = encoded.tuples[encoded.row_tuple[first]]
+    kept = np.flatnonzero(labels >= 0)
+    _, first = np.unique(labels[kept], return_index=True)
+    tuples = encoded.tuples[encoded.row_tuple[kept[first]]]
     shown = []
     for a, (own, by_part) in enumerate(zip(parts, cells, strict=True)):
         index = by_part.index[own[tuples[:, a]]]

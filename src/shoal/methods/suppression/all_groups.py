@@ -15,7 +15,15 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries
 from shoal.models import AverageRisk, Basis, Groups, PopulationUniqueness, PrivacyModel, SampleUniqueness, Uniqueness
 
-__all__ = ["IN_SECTIONS", "check_sample", "judge_sections", "least_section", "spare_rows"]
+__all__ = [
+    "IN_SECTIONS",
+    "are_too_many",
+    "check_sample",
+    "judge_sections",
+    "least_section",
+    "never_exceed",
+    "spare_rows",
+]
 
 # What judges a group by itself, wherever the other groups are.
 IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K, Basis.POPULATION})
@@ -39,6 +47,25 @@ def check_sample(models: Sequence[PrivacyModel], n_rows: int) -> None:
     for model in models:
         if isinstance(model, PopulationUniqueness):
             model.holds(rows, rows)
+
+
+def never_exceed(models: Sequence[PrivacyModel], n_rows: int) -> bool:
+    """Say whether the people of groups are never more than the population of an estimate, however rows are grouped."""
+    return all(n_rows <= model.population for model in models if isinstance(model, PopulationUniqueness))
+
+
+def are_too_many(models: Sequence[PrivacyModel], n_rows: int, n_groups: int, n_lone: int) -> bool:
+    """Say whether groups, or lone rows among them, are too many for average risk or sample uniqueness.
+
+    Args:
+        models: The models.
+        n_rows: The number of rows in groups.
+        n_groups: The number of groups.
+        n_lone: How many of them have one row.
+    """
+    most_groups = [model.most_groups(n_rows) for model in models if isinstance(model, AverageRisk)]
+    most_alone = [model.most_alone(n_rows) for model in models if isinstance(model, SampleUniqueness)]
+    return n_groups > min(most_groups, default=n_rows) or n_lone > min(most_alone, default=n_rows)
 
 
 def least_section(models: Sequence[PrivacyModel]) -> int:

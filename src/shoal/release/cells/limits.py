@@ -254,9 +254,9 @@ def _windows(
     method: Method, encoded: Encoded, models: Sequence[PrivacyModel], limits: Sequence[Limited], bounds: Bounds
 ) -> NDArray[np.int32]:
     """Return windows for a method that does not keep to limits itself; those that need no single rows come first."""
-    if isinstance(method, Mondrian) and method.cuts_parts and by_combinations(encoded, limits, models):
+    if isinstance(method, Mondrian) and by_combinations(encoded, limits, models):
         counted, combination = count_limited(encoded, limits)
-        if (labels := plan_combinations(counted, limits, bounds.k)) is not None:
+        if (labels := plan_combinations(counted, limits, bounds.k, bounds.most)) is not None:
             return np.asarray(labels[combination])
     bounds.check(limits)
     return plan_windows(encoded, limits, bounds.k)

@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.limits import Limited
 from shoal.encoding.population import shared_tuples
 from shoal.encoding.windows import plan_combinations, plan_windows
 from shoal.errors import InfeasibleError
-from shoal.methods.mondrian.single_dimensional import Allows, cut_attributes
+from shoal.methods.suppression.all_groups import are_too_many
 from shoal.metrics.association import Pairs
-from shoal.models import AverageRisk, SampleUniqueness
 from shoal.release.cells.limits import Bounds
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.searcher import (
     PopulationCounter,
-    RegionCounter,
     Searcher,
     UnitCounts,
     UnitSearcher,
@@ -88,19 +85,14 @@ class CodeCounts:
         """Say whether tuples of at least k rows fail the models; then so do some spellings of their values."""
         if not all(model.closed for model in search.models):
             return False
-        if search.by_all_groups and self._are_too_many(search):
+        found = self.of(search.whole)
+        # Even if nobody has several rows.
+        if search.by_all_groups and are_too_many(search.models, search.whole.n_rows, found.tuples, found.lone):
             return True
         if not search.by_units:
             return False
         assert isinstance(self.source, UnitSearcher)
         return not self.source.meets(search)
-
-    def _are_too_many(self, search: SectionSearch) -> bool:
-        """Say whether tuples or lone rows are too many for a model of all groups, even if nobody has several rows."""
-        found, n_rows = self.of(search.whole), search.whole.n_rows
-        most_groups = [model.most_groups(n_rows) for model in search.models if isinstance(model, AverageRisk)]
-        most_alone = [model.most_alone(n_rows) for model in search.models if isinstance(model, SampleUniqueness)]
-        return found.tuples > min(most_groups, default=n_rows) or found.lone > min(most_alone, default=n_rows)
 
     def check_limits(self, bounds: Bounds, limits: Sequence[Limited]) -> InfeasibleError | None:
         """Refuse limits that cannot be kept; return the refusal if a search may still find groups that keep to them.
@@ -146,22 +138,15 @@ class CodeCounts:
         Raises:
             InfeasibleError: Some limit cannot be kept.
         """
-        labels = plan_combinations(bounds.encoded, limits, bounds.k)
+        labels = plan_combinations(bounds.encoded, limits, bounds.k, bounds.most)
         if labels is None:
             if any(limit.most for limit in limits):
                 return None
             bounds.check(limits)
             labels = plan_windows(bounds.encoded, limits, bounds.k)
         places = [limit.place for limit in limits]
-        return CodeWindows(tuple(places), bounds.encoded.tuples[:, places], labels)
-
-    def cut_whole(self, plan: Plan, k: int) -> list[NDArray[np.int32]]:
-        """Cut attributes through the whole table; return the part of each code, by attribute."""
-        encoded, source = plan.encoded, self.source
-        assert isinstance(source, RegionCounter)
-        self.of(encoded)
-        allows: Allows = lambda parts, _: source.smallest_region(parts) >= k  # noqa: E731
-        return cut_attributes(encoded.attributes, encoded.histograms, allows, plan.run)
+        counted = bounds.encoded
+        return CodeWindows(tuple(places), counted.tuples[:, places], counted.counts, labels)
 
     def check_population(self, encoded: Encoded) -> None:
         """Raise an InputError if the population lacks some rows of the table."""

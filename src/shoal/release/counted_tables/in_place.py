@@ -7,30 +7,31 @@ on several columns at once is counted by the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.encoding.ends import EXACT, movements
 from shoal.encoding.partition import SUPPRESSION
+from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError, InputError, Note
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
 from shoal.methods.registry import DEFAULT
 from shoal.methods.shoaling.nested_ranges import in_halves
 from shoal.methods.shoaling.problem import Extent
+from shoal.methods.suppression.all_groups import never_exceed
 from shoal.release.cells.show import make_release
 from shoal.release.counted_tables.centered import text_ranks
 from shoal.release.counted_tables.code_counts import CodeCounts
 from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.duck.search import DuckSearcher
 from shoal.release.counted_tables.outliers import Outliers
-from shoal.release.counted_tables.reach import is_in_reach, leaves_groups, sectioning_of
-from shoal.release.counted_tables.searcher import Judged, Searcher
+from shoal.release.counted_tables.reach import heeds_own_k, is_in_reach, leaves_groups, sectioning_of
+from shoal.release.counted_tables.searcher import Judged, RegionCounter, Searcher
 from shoal.release.counted_tables.sections.leaving import LeavingBefore
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.release.counted_tables.sections.single_dimensional import SingleSections
@@ -170,6 +171,8 @@ def plan_in_place(
     except InputError as error:  # the rows of the stand-in are not those of the table
         raise error.without_rows() from None
     encoded, limits = plan.encoded, plan.run.limits
+    if people is not None and not never_exceed(plan.models, encoded.n_rows):  # only the groups of all rows tell
+        return None
     counts.check_population(encoded)
     k = max(model.minimum_size for model in plan.models)
     found = counts.of(encoded)
@@ -182,7 +185,8 @@ def plan_in_place(
     refusal, windows, most_gone = None, None, plan.run.most_suppressed(encoded.n_rows)
     by_window = bool(limits) and method.name != DEFAULT
     suppresses = leaves_groups(method, is_limited=bool(limits))  # otherwise limits alone leave rows out
-    leaving = asking = LeavingBefore.of(encoded, plan.models, most_gone if suppresses else 0)
+    heeds = heeds_own_k(method, is_limited=bool(limits))
+    leaving = asking = LeavingBefore.of(encoded, plan.models, most_gone if heeds else 0)
     if limits:
         limited = counts.limited(plan)
         if by_window:
@@ -193,18 +197,21 @@ def plan_in_place(
             refusal = counts.check_limits(limited, limits)
         if asking is not None:  # windows are planned for the others
             limited, most_gone = counts.limited(plan, asking.largest_k), most_gone - asking.rows
-        without_room = LeavingBefore.of_limits(limited.encoded, limits, k, most_gone)
+        labels = plan_windows(limited.encoded, limits, k) if windows is None else windows.labels
+        without_room = LeavingBefore.of_limits(limited.encoded, limits, labels, most_gone)
         leaving = without_room if asking is None else asking.besides(without_room)
     if windows is None:  # otherwise each window is checked
         check_models(method, encoded if asking is None else encoded.part(asking.stays(encoded)), plan.models)
     most = plan.run.most_suppressed(encoded.n_rows) - (leaving.rows if leaving else 0)
     most = max(0, most) if suppresses and not getattr(method, "by_variance", False) else 0
     extent = Extent(found.units, found.tuples, people is not None)
-    parts = counts.cut_whole(plan, k) if sectioning_of(method) is SingleSections else ()
-    search = _plan_search(plan, extent, windows, leaving, most, parts)
+    search = _plan_search(plan, extent, windows, leaving, most)
     # It may be released as it is.
     if found.rarest >= k and not limits and not search.by_population and not counts.fail(search):
         return None
+    if isinstance(search.plan, SingleSections):
+        assert isinstance(searcher, RegionCounter)
+        search = replace(search, plan=search.plan.cut(searcher, plan.run))
     return InPlace(plan, searcher, search, job, refusal, people)
 
 
@@ -214,7 +221,6 @@ def _plan_search(
     windows: CodeWindows | None,
     leaving: LeavingBefore | None,
     most: int,
-    parts: Sequence[NDArray[np.int32]],
 ) -> SectionSearch:
     """Return what searches a section of a table of so many tuples or units.
 
@@ -224,7 +230,6 @@ def _plan_search(
         windows: What may share a group, if the method does not keep to limits itself.
         leaving: Which rows are suppressed before the search.
         most: How many others may be suppressed.
-        parts: The part of each code, by quasi-identifier, if cuts run through the whole table.
     """
     encoded, method, models, given, request = plan.encoded, plan.method, plan.models, plan.run, plan.request
     sectioning = sectioning_of(method)
@@ -240,7 +245,7 @@ def _plan_search(
     planned = replace(run, suppression_limit=given.suppression_limit)
     return SectionSearch(
         method,
-        sectioning.of(method, halved or encoded, models, planned, extent, windows, leaving, parts),
+        sectioning.of(method, halved or encoded, models, planned, extent, windows, leaving),
         whole,
         models,
         run,

@@ -8,7 +8,6 @@ from shoal.methods.base import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.registry import DEFAULT
 from shoal.methods.suppression.all_groups import IN_SECTIONS, judge_sections
-from shoal.models import PopulationUniqueness
 from shoal.release.counted_tables.searcher import PopulationCounter, RegionCounter, Searcher, UnitSearcher
 from shoal.release.counted_tables.sections.mondrian import MondrianSections
 from shoal.release.counted_tables.sections.plan import Sectioning
@@ -19,7 +18,7 @@ from shoal.schema import Role, Schema
 if TYPE_CHECKING:
     from shoal.release.job import Job
 
-__all__ = ["is_in_reach", "leaves_groups", "sectioning_of"]
+__all__ = ["heeds_own_k", "is_in_reach", "leaves_groups", "sectioning_of"]
 
 
 def sectioning_of(method: Method) -> type[Sectioning] | None:
@@ -29,10 +28,15 @@ def sectioning_of(method: Method) -> type[Sectioning] | None:
 
 
 def leaves_groups(method: Method, *, is_limited: bool) -> bool:
-    """Say whether a method suppresses rows that cost their group much, and those whose personal k is too large."""
+    """Say whether a method suppresses rows that cost their group much."""
     if isinstance(method, Mondrian):
         return method.cuts_parts and not is_limited and not method.domains
     return True
+
+
+def heeds_own_k(method: Method, *, is_limited: bool) -> bool:
+    """Say whether a method suppresses rows whose personal k is too large."""
+    return not isinstance(method, Mondrian) or (not is_limited and not method.domains)
 
 
 def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
@@ -47,13 +51,10 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     if is_limited and getattr(method, "non_overlapping", False):  # refused
         return False
-    if not _judges_sections(job, is_limited=is_limited, by_person=bool(schema.names(Role.PERSON))):
+    if not _judges_sections(job, is_limited=is_limited):
         return False
-    # Each cut asks for the smallest of all regions.
-    if sectioning is SingleSections:
-        by_size = all(model.size_only for model in job.models) and not schema.names(Role.PERSONAL_K)
-        if is_limited or not by_size or not isinstance(source, RegionCounter):
-            return False
+    if sectioning is SingleSections and not isinstance(source, RegionCounter):  # each cut asks for all regions
+        return False
     by_population = job.settings.population is not None
     if by_population and not isinstance(source, PopulationCounter):
         return False
@@ -66,12 +67,9 @@ def is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     return isinstance(source, UnitSearcher) or not beyond_tuples
 
 
-def _judges_sections(job: Job, *, is_limited: bool, by_person: bool) -> bool:
+def _judges_sections(job: Job, *, is_limited: bool) -> bool:
     """Say whether the groups of a section can be judged without those of the others."""
     together = [model for model in job.models if model.basis not in IN_SECTIONS]
-    # People of the release are fewer than those of its sections together.
-    if by_person and any(isinstance(model, PopulationUniqueness) for model in together):
-        return False
     if together and is_limited and job.method.name != DEFAULT:  # refused
         return False
     k = max([job.request.k, *(model.minimum_size for model in job.models)])

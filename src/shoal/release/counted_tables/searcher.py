@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from shoal.metrics.association import Pairs
 from shoal.release.cells.show import JointGroups
 from shoal.release.counted_tables.dealing import Coding
+from shoal.release.counted_tables.sections.judging import PartJudge
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.rules import RuleVerdict
+from shoal.tables.sorting import Packing
 from shoal.tables.values.people import People
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ __all__ = [
     "Judged",
     "PopulationCounter",
     "RegionCounter",
+    "RegionSizes",
+    "Regions",
     "RowSets",
     "Searcher",
     "SetCounts",
@@ -189,12 +193,58 @@ class PopulationCounter(Protocol):
         """Count the rows of the table that are not among some rows, given as distinct tuples of codes."""
 
 
+class Regions(NamedTuple):
+    """Regions of a table, which parts of quasi-identifiers make.
+
+    Attributes:
+        parts: The part of each code, by quasi-identifier. Rows with a code of part -1 are in no region.
+        upto: Which other rows are counted, if not all.
+    """
+
+    parts: Sequence[NDArray[np.int32]]
+    upto: Upto | None = None
+
+    def packing(self, units: Packing, asked: Sequence[Sequence[int]]) -> Packing:
+        """Return how the rows of regions are packed: parts, the number of what is asked, and its codes.
+
+        Args:
+            units: How tuples or units are packed.
+            asked: Combinations of columns; see `PartJudge.judged`.
+        """
+        parts = [int(own.max(initial=0)) + 1 for own in self.parts]
+        cards = [1] * max(map(len, asked))
+        for places in asked:
+            for i, place in enumerate(places):
+                cards[i] = max(cards[i], units.cards[units.n_keys + place])
+        return Packing.of([*parts, len(asked), *cards], len(parts))
+
+
+class RegionSizes(NamedTuple):
+    """What is known of the sizes of regions.
+
+    Attributes:
+        regions: The number of regions that have rows.
+        smallest: The rows of the smallest.
+        lone: How many have one row.
+    """
+
+    regions: int
+    smallest: int
+    lone: int
+
+
 @runtime_checkable
 class RegionCounter(Protocol):
-    """A searcher that counts the rows of regions, which parts of quasi-identifiers make."""
+    """A searcher that counts the rows of regions of the tuples or units that were counted last."""
 
-    def smallest_region(self, parts: Sequence[NDArray[np.int32]]) -> int:
-        """Return the rows of the smallest region with tuples; parts: the part of each code, by quasi-identifier."""
+    def measure_regions(self, regions: Regions) -> RegionSizes:
+        """Count the rows of each region."""
+
+    def regions_pass(self, regions: Regions, judge: PartJudge) -> bool:
+        """Say whether every region passes the models of a judge."""
+
+    def count_in_regions(self, regions: Regions) -> list[NDArray[np.int64]]:
+        """Return the rows of all regions together by code, for each quasi-identifier and each column beside them."""
 
 
 @runtime_checkable

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["count_beyond", "count_codes", "count_pairs", "count_together", "find_largest", "find_smallest"]
+__all__ = ["count_beyond", "count_codes", "count_pairs", "count_together", "find_largest"]
 
 Codes = NDArray[np.int32]
 Coding = Mapping[str, tuple["pl.Series", Codes]]
@@ -120,27 +120,6 @@ def count_together(
     counts = units.mapInArrow(kernel_of_batches(kernel), ", ".join([*(f"{key} int" for key in keys), "n bigint"]))
     found = polars_of(counts.groupBy(*keys).agg(F.sum("n").alias("n"))).sort(keys)
     return found.select(keys).to_numpy().astype(np.int32), found["n"].to_numpy().astype(np.int64)
-
-
-def find_smallest(units: DataFrame, packing: Packing, parts: Sequence[Codes]) -> int:
-    """Return the rows of the smallest region with tuples; parts: the part of each code, by quasi-identifier."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    keys = [f"k{a}" for a in range(len(parts))]
-
-    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        import polars as pl
-
-        def counted(frame: pl.DataFrame) -> pl.DataFrame:
-            codes = packing.tuples(frame)
-            columns = pl.DataFrame({key: parts[a][codes[:, a]] for a, key in enumerate(keys)})
-            return columns.with_columns(n=frame["n"]).group_by(keys).agg(pl.col("n").sum())
-
-        return added_up(map(counted, frames), keys)
-
-    counts = units.mapInArrow(kernel_of_batches(kernel), ", ".join([*(f"{key} int" for key in keys), "n bigint"]))
-    regions = counts.groupBy(*keys).agg(F.sum("n").alias("n"))
-    return int(polars_of(regions.agg(F.min("n").alias("n")))["n"][0])
 
 
 def find_largest(units: DataFrame, packing: Packing, place: int) -> list[Codes]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.dealing import Coding
-from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts, Upto
+from shoal.release.counted_tables.searcher import Regions, RegionSizes, RowSets, SetCounts, UnitCounts, Upto
+from shoal.release.counted_tables.sections.judging import PartJudge
 from shoal.release.counted_tables.sections.search import SectionSearch
 from shoal.spark.jobs import polars_of
 from shoal.spark.search.counts import (
@@ -20,7 +21,6 @@ from shoal.spark.search.counts import (
     count_pairs,
     count_together,
     find_largest,
-    find_smallest,
 )
 from shoal.spark.search.found import SparkFound
 from shoal.spark.search.people import (
@@ -32,6 +32,7 @@ from shoal.spark.search.people import (
     count_sets,
     person_in_sql,
 )
+from shoal.spark.search.regions import count_in_regions, measure_regions, regions_pass
 from shoal.spark.search.sections import search_sections, tuples_pass
 from shoal.tables.sorting import Packing
 from shoal.tables.values.people import People
@@ -131,11 +132,23 @@ class SparkSearcher:
         units, packing, _ = self._units
         return self.run(lambda: count_together(units, packing, places, upto))
 
-    def smallest_region(self, parts: Sequence[NDArray[np.int32]]) -> int:
-        """Return the rows of the smallest region with tuples; parts: the part of each code, by quasi-identifier."""
+    def measure_regions(self, regions: Regions) -> RegionSizes:
+        """Count the rows of each region."""
         assert self._units is not None
         units, packing, _ = self._units
-        return self.run(lambda: find_smallest(units, packing, parts))
+        return self.run(lambda: measure_regions(units, packing, regions))
+
+    def regions_pass(self, regions: Regions, judge: PartJudge) -> bool:
+        """Say whether every region passes the models of a judge."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: regions_pass(units, packing, regions, judge))
+
+    def count_in_regions(self, regions: Regions) -> list[NDArray[np.int64]]:
+        """Return the rows of all regions together by code, for each quasi-identifier and each column beside them."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: count_in_regions(units, packing, regions))
 
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""

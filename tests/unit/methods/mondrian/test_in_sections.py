@@ -59,16 +59,20 @@ def test_each_segment_passes_as_a_table_of_its_own(
     assert sorted(np.concatenate([each.rows for each in segments]).tolist()) == list(range(300))
     for each in segments:
         assert not failing_groups(each.part, models, np.zeros(len(each.rows), dtype=np.int32)).any()
-    if not works_in_sections(encoded, models, k, EVERY, 0):
-        assert by_person  # people of the release are fewer than those of its sections
-        assert isinstance(models[1], PopulationUniqueness)
-        return
+    assert works_in_sections(encoded, models, k, EVERY, 0)
     labels = method.partition(encoded, models, Run()).labels
     assert not failing_groups(encoded, models, labels).any()
     for each in segments:
         own = np.unique(labels[each.rows], return_inverse=True)[1].astype(np.int32)
         assert not failing_groups(each.part, models, own).any()
         assert Groups.of(encoded, labels).rows[np.unique(labels[each.rows])].sum() == len(each.rows)
+
+
+def test_groups_of_people_may_exceed_a_population_of_fewer_than_the_rows() -> None:
+    """Without sections, the groups of all rows say whether they do."""
+    models = KAnonymity(2), PopulationUniqueness(Fraction(1, 100), population=299)
+    assert works_in_sections(table(1, 300), models, 2, EVERY, 0)
+    assert not works_in_sections(with_people(table(1, 300)), models, 2, EVERY, 0)
 
 
 def test_segments_have_rows_for_at_least_one_group() -> None:

@@ -365,11 +365,7 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
     },
     "estimate of uniques": {"k": 1, "models": [shoal.PopulationUniqueness(0.01, population=2000)]},
     "method": {"method": "mdav", "effort": None},
-    "single dimensions under a model": {
-        **CUT,
-        "options": {"variant": "single-dimensional"},
-        "models": [shoal.LDiversity("disease", l=2)],
-    },
+    "engine that counts no regions": {**CUT, "options": {"variant": "single-dimensional"}},
     "one section": {"qi": ["Age"], "drop": [*GIVEN["drop"], *QI[1:]]},
     "large k": {"k": 8},
 }

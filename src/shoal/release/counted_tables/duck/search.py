@@ -24,9 +24,11 @@ from shoal.methods.sections import Tree, cut_by
 from shoal.metrics.association import Pairs
 from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.duck.groups import DuckFound
+from shoal.release.counted_tables.duck.regions import DuckRegions
 from shoal.release.counted_tables.duck.sections import DuckSection
 from shoal.release.counted_tables.duck.suppression import DuckHeld
-from shoal.release.counted_tables.searcher import RowSets, SetCounts, UnitCounts, Upto
+from shoal.release.counted_tables.searcher import Regions, RegionSizes, RowSets, SetCounts, UnitCounts, Upto
+from shoal.release.counted_tables.sections.judging import PartJudge
 from shoal.release.counted_tables.sections.people import latest_met
 from shoal.release.counted_tables.sections.search import SectionGroups, SectionSearch
 from shoal.release.counted_tables.sections.suppression import HeldGroups, SectionSuppression
@@ -220,17 +222,21 @@ class DuckSearcher:
             self._engine.session.ask(f"select {beyond} from {own} as own left join known using ({joined})")[0][0]
         )
 
-    def smallest_region(self, parts: Sequence[Codes]) -> int:
-        """Return the rows of the smallest region with tuples; parts: the part of each code, by quasi-identifier."""
-        import polars as pl
+    def measure_regions(self, regions: Regions) -> RegionSizes:
+        """Count the rows of each region."""
+        return self._regions(regions).measure()
 
-        joins = []
-        for a, own in enumerate(parts):
-            self._engine.session.load(f"parts{a}", pl.DataFrame({"code": np.arange(len(own)), "part": own}))
-            joins.append(f"join parts{a} on parts{a}.code = {self._packing.code_in_sql(a)}")
-        keys = ", ".join(f"parts{a}.part" for a in range(len(parts)))
-        regions = f"select sum(n) as n from section {' '.join(joins)} group by {keys}"
-        return int(self._engine.session.ask(f"select min(n) from ({regions})")[0][0])
+    def regions_pass(self, regions: Regions, judge: PartJudge) -> bool:
+        """Say whether every region passes the models of a judge."""
+        return self._regions(regions).pass_models(judge)
+
+    def count_in_regions(self, regions: Regions) -> list[Counts]:
+        """Return the rows of all regions together by code, for each quasi-identifier and each column beside them."""
+        return list(self._regions(regions).count_codes())
+
+    def _regions(self, regions: Regions) -> DuckRegions:
+        """Give DuckDB the parts of codes."""
+        return DuckRegions.of(self._engine.session, self._packing, regions, self._where(regions.upto))
 
     def meets(self, search: SectionSearch) -> bool:
         """Say whether every tuple that was counted last passes the models as a group by itself."""

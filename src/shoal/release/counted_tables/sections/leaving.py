@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.limits import Limited
-from shoal.encoding.windows import plan_windows
 from shoal.methods.suppression import leave_out_greedy
 from shoal.models import PrivacyModel
 
@@ -56,16 +55,18 @@ class LeavingBefore:
         return cls(gone, largest, code, len(encoded.attributes) + len(encoded.sensitive))
 
     @classmethod
-    def of_limits(cls, counted: Encoded, limits: Sequence[Limited], k: int, most: int) -> LeavingBefore | None:
+    def of_limits(
+        cls, counted: Encoded, limits: Sequence[Limited], windows: NDArray[np.int32], most: int
+    ) -> LeavingBefore | None:
         """Return which rows leave because of limits; None if none do, or if the plan of windows leaves out too many.
 
         Args:
             counted: Rows with the counts of the limited columns together.
             limits: The limits.
-            k: The least group size.
+            windows: The window of each of these rows, -1 if none has room for it.
             most: How many rows of the table may be suppressed.
         """
-        places, gone = tuple(limit.place for limit in limits), plan_windows(counted, limits, k) < 0
+        places, gone = tuple(limit.place for limit in limits), windows < 0
         rows = int(counted.row_weights[gone].sum())
         return cls(rows, places=places, codes=counted.tuples[gone][:, places]) if 0 < rows <= most else None
 

@@ -58,7 +58,6 @@ class Sectioning(Protocol):
         extent: Extent,
         windows: CodeWindows | None,
         leaving: LeavingBefore | None = None,
-        parts: Sequence[NDArray[np.int32]] = (),
     ) -> Self:
         """Plan the sections of a table.
 
@@ -70,7 +69,6 @@ class Sectioning(Protocol):
             extent: The size of the table.
             windows: What may share a group, if the method does not keep to limits itself.
             leaving: Which rows are suppressed before the search.
-            parts: The part of each code, by quasi-identifier, if cuts run through the whole table.
         """
 
     @property
@@ -119,6 +117,10 @@ class Sectioning(Protocol):
     @property
     def divides_units(self) -> bool:
         """Whether rows of one tuple or unit may go to several sections, which are then searched row by row."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether all groups were judged before sections are searched, so that nobody asks again."""
 
     @property
     def regroups(self) -> bool:

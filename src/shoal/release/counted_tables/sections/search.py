@@ -214,7 +214,7 @@ class SectionSearch:
     def passes(self, searched: Encoded, groups: Entries | NDArray[np.int32]) -> bool:
         """Say whether groups pass the models; under closed ones, those that were found do."""
         closed = all(model.closed for model in self.models) and not self.run.limits
-        return closed or not failing_groups(searched, self.models, groups).any()
+        return closed or self.plan.settled or not failing_groups(searched, self.models, groups).any()
 
     def show(self, part: Encoded, searched: Encoded, groups: Entries | NDArray[np.int32]) -> SectionGroups:
         """Return the groups of a section with their cells.

@@ -44,6 +44,7 @@ class ShoalingSections:
     counts_people: ClassVar[bool] = False
     divides_units: ClassVar[bool] = False
     leaving: ClassVar[LeavingBefore | None] = None
+    settled: ClassVar[bool] = False
     regroups: ClassVar[bool] = True
 
     @classmethod
@@ -61,7 +62,6 @@ class ShoalingSections:
         extent: Extent,
         windows: CodeWindows | None,
         leaving: LeavingBefore | None = None,
-        parts: Sequence[NDArray[np.int32]] = (),
     ) -> Self:
         """Price the table, and suit the effort to its size."""
         assert isinstance(method, Shoaling)

@@ -99,7 +99,7 @@ def settle(held: HeldSections, search: SectionSearch) -> list[Bound]:
     """
     used = held.regroup(_bounds(held, OUTLIERS, search.most)) if search.plan.regroups else 0
     bounds = _bounds(held, OTHERS, search.most - used)
-    if not search.whole.sensitive:
+    if not search.whole.sensitive or search.plan.settled:
         return bounds
     if _passes(held, search, bounds):
         return bounds

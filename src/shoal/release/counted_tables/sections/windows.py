@@ -25,11 +25,13 @@ class CodeWindows:
     Attributes:
         places: The limited quasi-identifiers.
         codes: The combinations of their codes that occur.
+        rows: The rows of each.
         labels: The window of each, -1 if no window has room for it.
     """
 
     places: tuple[int, ...]
     codes: Codes
+    rows: NDArray[np.int64]
     labels: Codes
 
     def first_cut(self, histograms: Sequence[NDArray[np.int64]]) -> Cut | None:
@@ -59,6 +61,13 @@ class CodeWindows:
             found += [(abs(2 * int(number) - n_windows), i, int(number)) for number in numbers]
         _, i, number = min(found)
         return Cut(self.places[i], (spans[i] >= number).astype(np.int32), is_settled=True)
+
+    def codes_of(self, window: int, n_codes: Sequence[int]) -> list[NDArray[np.bool_]]:
+        """Say of each code of each quasi-identifier whether rows of a window may have it; n_codes: their numbers."""
+        chosen = [np.ones(n, dtype=bool) for n in n_codes]
+        for i, place in enumerate(self.places):
+            chosen[place] = np.isin(np.arange(n_codes[place]), self.codes[self.labels == window, i])
+        return chosen
 
     def last(self, histograms: Sequence[NDArray[np.int64]]) -> int:
         """Return the last window of a section; histograms: as for `first_cut`."""

@@ -34,7 +34,7 @@ def planned(seed: int) -> tuple[CodeWindows, NDArray[np.int32]]:
     ]
     labels = plan_windows(table, limits, 2)
     assert labels.min() == 0
-    return CodeWindows((0, 1), tuples[:, :2], labels), tuples
+    return CodeWindows((0, 1), tuples[:, :2], np.ones(len(tuples), dtype=np.int64), labels), tuples
 
 
 @pytest.mark.parametrize("number", range(4))
