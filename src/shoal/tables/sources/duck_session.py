@@ -19,6 +19,8 @@ from shoal.tables.watch import UNWATCHED, Watch
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal.tables.sources.numbering import NumberedCells
+
 __all__ = [
     "CELL_BYTES",
     "DISK_OF_CELL",
@@ -28,6 +30,7 @@ __all__ = [
     "ROW_BYTES",
     "TUPLE_BYTES",
     "DuckSession",
+    "check_dictionaries",
     "check_disk",
     "check_room",
     "check_sections",
@@ -47,6 +50,9 @@ ROW_BYTES = 64  # the same for each row, if a search tells the rows of a tuple a
 CELL_BYTES = 600  # the same for each distinct cell of a column, if tuples and groups are on disk
 GROUP_BYTES = 400  # and for each group then, whose cells are distinct texts in the worst case
 ALLOWANCE = 50_000_000
+APPROXIMATE = 1.1  # an approximate count is at most a little too low
+ROUND = 10_000  # to which it is rounded
+USUAL_K = 5  # tells about how many groups there may be
 
 
 def check_disk(place: str, folder: Path, needed: int) -> None:
@@ -90,6 +96,23 @@ def check_sections(place: str, memory: int | None, n_cells: int, n_groups: int) 
 def most_cells(memory: int | None) -> int | None:
     """Return how many distinct cells a memory limit in bytes leaves room for; None for no limit."""
     return None if memory is None else int(((1 - SHARE) * memory + ALLOWANCE) / CELL_BYTES)
+
+
+def check_dictionaries(session: DuckSession, cells: NumberedCells, place: str, memory: int | None) -> None:
+    """Raise a FileError if quasi-identifiers had more distinct cells than fit into memory as they were read.
+
+    Args:
+        session: An open DuckDB.
+        cells: The cells of the table.
+        place: The table, for the message.
+        memory: The limit in bytes; None for no limit.
+    """
+    most = most_cells(memory)
+    if cells.beyond and most is not None:
+        counted = ", ".join(f"approx_count_distinct(c{i})" for i in cells.beyond)
+        found = sum(session.ask(f"select {counted} from ({cells.query()})")[0])
+        n_cells = cells.n_numbered + max(most + 1, int(APPROXIMATE * found))
+        check_sections(place, memory, -(-n_cells // ROUND) * ROUND, cells.n_rows // USUAL_K)
 
 
 def _check_memory(place: str, memory: int | None, needed: int, what: str) -> None:

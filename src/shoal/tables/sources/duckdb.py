@@ -26,6 +26,7 @@ from shoal.tables.sources.duck_session import (
     DISK_OF_CELL,
     DISK_OF_TEXT,
     DuckSession,
+    check_dictionaries,
     check_disk,
     check_room,
     check_sections,
@@ -42,11 +43,6 @@ if TYPE_CHECKING:
     from shoal.tables.values.people import People
 
 __all__ = ["DuckSource"]
-
-
-APPROXIMATE = 1.1  # an approximate count is at most a little too low
-ROUND = 10_000  # to which it is rounded
-USUAL_K = 5  # tells about how many groups there may be
 
 
 class DuckSource:
@@ -127,7 +123,7 @@ class DuckSource:
         try:
             with session.guarded():
                 self._copy_cells(blocks, cells, watch)
-                self._check_cells(session, cells)
+                check_dictionaries(session, cells, self.place, self._memory)
             self._open = session, cells
             self.recode(self._recoded)
             yield self
@@ -364,15 +360,6 @@ class DuckSource:
         self.check_unchanged()
         if not cells.n_rows:
             raise InputError(f"{self.place}: no data rows.")
-
-    def _check_cells(self, session: DuckSession, cells: NumberedCells) -> None:
-        """Raise a FileError if quasi-identifiers have more distinct cells than fit into memory."""
-        most = most_cells(self._memory)
-        if cells.beyond and most is not None:
-            counted = ", ".join(f"approx_count_distinct(c{i})" for i in cells.beyond)
-            found = sum(session.ask(f"select {counted} from ({cells.query()})")[0])
-            n_cells = cells.n_numbered + max(most + 1, int(APPROXIMATE * found))
-            check_sections(self.place, self._memory, -(-n_cells // ROUND) * ROUND, cells.n_rows // USUAL_K)
 
     def _disk_needed(self) -> int:
         """Estimate the bytes that a run needs on disk."""
