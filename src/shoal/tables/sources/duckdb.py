@@ -76,9 +76,7 @@ class DuckSource:
             duplicate_columns: "number" numbers columns that share a name.
             numbered: Columns whose distinct cells are kept in memory, however many they are.
         """
-        self._path = path
-        self._memory = memory
-        self._threads = threads
+        self._path, self._memory, self._threads = path, memory, threads
         self._options: dict[str, Any] = {
             "delimiter": delimiter,
             "encoding": encoding,
