@@ -84,8 +84,11 @@ SECTION = 200  # tuples; the table has several sections, which executors search
 STAGES = ("counting", "grouping", "measuring", "writing", "verifying")
 
 
+SOON = 0.3  # seconds
+
+
 class Killer:
-    """Kills a process of the cluster in each of these stages of a run, while a task of the stage runs."""
+    """Kills a process of the cluster in each of these stages of a run, once its tasks run or soon after."""
 
     def __init__(self, context: Any, stages: Mapping[str, Callable[[str], list[int]]]) -> None:
         self._context, self._stages = context, dict(stages)
@@ -101,8 +104,10 @@ class Killer:
             self._threads[-1].start()
 
     def _kill(self, name: str, victims: Callable[[str], list[int]]) -> None:
+        began = time.monotonic()
         while self._current == name:
-            found = victims(self._context.applicationId) if self._is_running() else []
+            is_time = self._is_running() or time.monotonic() > began + SOON  # Spark hears of short tasks too late
+            found = victims(self._context.applicationId) if is_time else []
             if found:
                 os.kill(found[0], signal.SIGKILL)
                 self.killed.append(name)
