@@ -89,7 +89,6 @@ def run_child(source: str, folder: str) -> None:
     from shoal.spark.search import sections
     from shoal.spark.search.cutting import cut_tuples
     from shoal.spark.session import open_session
-    from shoal.spark.source import SparkSource
     from shoal.tables.watch import Watch
 
     names = [name for name in COLUMNS if name != "salary"]
@@ -104,17 +103,11 @@ def run_child(source: str, folder: str) -> None:
     }
     output = f"{folder}/out.parquet/"
     counts: dict[str, int] = {}
-    count = SparkSource.count_tuples
 
-    def cut(*arguments: Any) -> Any:
-        cuts = cut_tuples(*arguments)
-        counts["sections"] = len(cuts.numbers())
+    def cut(tuples: Any, packing: Any, plan: Any, n_tuples: int, *others: Any) -> Any:
+        cuts = cut_tuples(tuples, packing, plan, n_tuples, *others)
+        counts.update(tuples=n_tuples, sections=len(cuts.numbers()))
         return cuts
-
-    def count_tuples(opened: SparkSource, codes: Any) -> tuple[int, int]:
-        found = count(opened, codes)
-        counts["tuples"] = found[0]
-        return found
 
     fetch = DataFrame.toArrow
 
@@ -124,7 +117,6 @@ def run_child(source: str, folder: str) -> None:
         return table
 
     DataFrame.toArrow = to_arrow  # type: ignore[assignment, method-assign]
-    SparkSource.count_tuples = count_tuples  # type: ignore[assignment, method-assign]
     with (
         patch.object(sections, "cut_tuples", cut),
         open_session(MASTER, more) as spark,
@@ -176,6 +168,9 @@ def measure(source: Path, folder: Path) -> dict[str, Any]:
 
 def main(words: list[str]) -> None:
     """Measure releases of these sizes and print what was found."""
+    if {"-h", "--help"}.intersection(words):
+        print(__doc__)
+        return
     if words[:1] == [CHILD]:
         run_child(*words[1:])
         return
