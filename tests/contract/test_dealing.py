@@ -211,8 +211,10 @@ def test_file_beyond_memory_goes_to_duckdb(name: str, tmp_path: Path, monkeypatc
     assert beyond[0] == memory[0]
     assert any("DuckDB counted and sorted it on disk" in note for note in beyond[2])
     assert not any("DuckDB" in note for note in memory[2])
-    with pytest.raises(FileError, match="of memory"):  # this method needs the rows
+    with pytest.raises(FileError, match=r"of memory.*cannot stay on disk either: method 'mnqia' groups rows"):
         made(path, tmp_path / "c.csv", method="mnqia", effort=None)
+    with pytest.raises(UsageError, match="'Aged'"):
+        shoal.anonymize(path, k=3, qi=["Aged"], others="drop")
     with pytest.raises(FileError, match="of memory"):
         made(path, tmp_path / "d.csv", engine="memory")
     assert not (tmp_path / "c.csv").exists()
@@ -223,7 +225,7 @@ def test_workbook_beyond_memory_is_refused(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "source.xlsx"
     odd_table(3, 200).rename({"age": "years"}).write_excel(path)
     monkeypatch.setenv("SHOAL_MEMORY_LIMIT", "10kB")
-    with pytest.raises(FileError, match=r"needs about .* of memory"):
+    with pytest.raises(FileError, match=r"needs about .* of memory.*DuckDB does not read an Excel workbook"):
         shoal.anonymize(path, k=2, qi=["Age", "years"], others="drop")
     with pytest.raises(FileError, match=r"needs about .* of memory"):
         shoal.compare(path, qi=["Age", "years"], k=[2], methods=["mondrian"], others="drop")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,8 +26,8 @@ from shoal.release.release import Release, Request
 from shoal.schema import Schema
 from shoal.settings.settings import Settings
 from shoal.tables.formats.memory_limit import parse_size
-from shoal.tables.sources import find_source
-from shoal.tables.sources.base import Source
+from shoal.tables.sources import find_source, why_not_on_disk
+from shoal.tables.sources.base import LAYOUTS, Source
 from shoal.tables.sources.url import is_url, mask
 from shoal.tables.table import Table
 from shoal.tables.targets import find_target
@@ -276,12 +276,18 @@ class Job:
         """
         try:
             return action(self), ()
-        except TooLargeError:
-            if self.engine is not None or not isinstance(self.data, str | os.PathLike):
+        except TooLargeError as error:
+            if self.engine is not None:
                 raise
-            with suppress(UsageError):
-                return action(replace(self, engine="duckdb")), (about_engine(self.data),)
-            raise
+            too_large = error.with_traceback(None)  # which holds what was read so far
+        able: dict[str, Any] = {"lays_out": LAYOUTS, "deals": True, "recodes": True, "draws": True}
+        settings = self.settings
+        reason = why_not_on_disk(self.data, settings.reading) or needs_rows(
+            self.method, self.models, settings.schema(settings.reading.named), self.request, **able
+        )
+        if reason is not None:
+            raise TooLargeError(f"{too_large.text} It cannot stay on disk either: {reason}.")
+        return action(replace(self, engine="duckdb")), (about_engine(self.data),)
 
     def _reads_rows(self, source: Source, schema: Schema) -> bool:
         if source.in_memory or self.engine is not None:
@@ -318,6 +324,8 @@ def choose_engine(
         The engine, None if it depends on the size of the table; and the memory limit in bytes, if one is set.
     """
     if engine is None and memory is not None:
+        if not isinstance(data, str | os.PathLike):
+            raise UsageError(f"{setting('memory')} is for files and databases. Pass a path or a URL, or leave it out.")
         engine = "duckdb"
     if engine is not None and engine not in known:
         raise UsageError(f"{setting('engine', engine)} is not known. Use {' or '.join(known)}.")

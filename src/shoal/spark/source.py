@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["SparkSource"]
 
 Result = TypeVar("Result")
+MOST_FETCHED = 2**31 - 2  # rows; Java has no more
 SPLITS_PER_PART = 8  # a part of a release is examined by one task
 PARTITIONS = "spark.sql.shuffle.partitions"
 
@@ -209,7 +210,7 @@ class SparkSource(SparkSearcher):
         free = available_memory()
         if free is None:
             return self.run(lambda: polars_of(values))
-        most = free // CELL_BYTES
+        most = min(free // CELL_BYTES, MOST_FETCHED)
         found = self.run(lambda: polars_of(values.limit(most + 1)))
         if found.height > most:
             raise FileError(

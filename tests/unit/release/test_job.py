@@ -225,7 +225,7 @@ def test_a_file_that_changed_is_not_written(data: Path, tmp_path: Path) -> None:
 def test_engines_of_frames_are_refused() -> None:
     with pytest.raises(UsageError, match="reads files"):
         shoal.anonymize(patients(), engine="duckdb", **FULL_DOMAIN)
-    with pytest.raises(UsageError, match="reads files"):
+    with pytest.raises(UsageError, match="memory= is for files and databases"):
         shoal.anonymize(patients(), memory="1GB", **FULL_DOMAIN)
     with pytest.raises(UsageError, match=r"memory= limits engine='duckdb'"):
         shoal.anonymize(patients(), engine="memory", memory="1GB", **FULL_DOMAIN)

@@ -33,7 +33,7 @@ from shoal.risks import Risk, estimate, risk
 from shoal.risks.estimate import DEFAULT_THRESHOLD, read_threshold
 from shoal.schema import Schema, check_threads
 from shoal.settings.settings import Settings
-from shoal.tables.sources import find_source
+from shoal.tables.sources import find_source, why_not_on_disk
 from shoal.tables.sources.base import Source
 from shoal.tables.sources.dealing import Engine
 from shoal.tables.targets.folders import PrivateFolder
@@ -163,9 +163,9 @@ def open_subject(
             with PrivateFolder() as private, source.opened(private.path):
                 table = source.read()
         except TooLargeError as error:
-            if engine is not None or not isinstance(data, str | os.PathLike):
+            if engine is not None or why_not_on_disk(data, settings.reading) is not None:
                 raise
-            too_large = error
+            too_large = error.with_traceback(None)  # which holds what was read so far
         else:
             yield prepare(table, settings, target=target, learner=learner, threads=threads, **fields)
             return
@@ -179,13 +179,9 @@ def open_subject(
     notes = (about_engine(data),) if too_large else ()
     with ExitStack() as stack:
         private = stack.enter_context(PrivateFolder())
-        try:
-            source = find_source(
-                data, "duckdb", memory=limit, threads=threads, reading=settings.reading, numbered=settings.qi
-            )
-            stack.enter_context(source.opened(private.path))
-        except UsageError as error:  # DuckDB does not read it
-            raise too_large or error from None
+        numbered = [*settings.qi, *settings.recode]
+        source = find_source(data, "duckdb", memory=limit, threads=threads, reading=settings.reading, numbered=numbered)
+        stack.enter_context(source.opened(private.path))
         yield _prepare_on_disk(source, settings, threads, notes, **fields)
 
 

@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from shoal.errors import InputError, TooLargeError, UsageError, setting
+from shoal.errors import InputError, TooLargeError, UsageError
 
 __all__ = [
     "available_memory",
@@ -109,20 +109,20 @@ def fits_memory(text_bytes: int, n_cells: int) -> bool:
     return limit is None or _needed(text_bytes, n_cells) <= limit
 
 
-def check_memory(place: object, text_bytes: int, n_cells: int = 0) -> None:
+def check_memory(place: object, text_bytes: int, n_cells: int = 0, limit: int | None = None) -> None:
     """Raise a TooLargeError if a table needs more memory than is available.
 
     Args:
         place: The file or the URL of the table, for the message.
         text_bytes: The size of its cells as text.
         n_cells: The number of its cells.
+        limit: The memory that was available before any of it was read; by default what is available now.
     """
-    needed, limit = _needed(text_bytes, n_cells), available_memory()
+    needed, limit = _needed(text_bytes, n_cells), available_memory() if limit is None else limit
     if limit is not None and needed > limit:
         raise TooLargeError(
             f"{place}: needs about {size_in_words(needed)} of memory, but only {size_in_words(limit)} is available. "
-            f"Use a machine with more memory, {setting('engine', 'duckdb')}, or fewer columns or rows. If the estimate "
-            f"is wrong, set {VARIABLE}."
+            f"Use a machine with more memory, or fewer columns or rows. If the estimate is wrong, set {VARIABLE}."
         )
 
 

@@ -14,7 +14,7 @@ from shoal.tables.sources.url import is_file_url, is_url, parse_file_url, parse_
 if TYPE_CHECKING:
     from shoal.tables.sources.base import Source
 
-__all__ = ["find_source"]
+__all__ = ["find_source", "why_not_on_disk"]
 
 
 def find_source(
@@ -80,3 +80,17 @@ def find_source(
     from shoal.tables.sources.duckdb import DuckSource
 
     return DuckSource(Path(data), **copying, **options)
+
+
+def why_not_on_disk(data: Any, reading: Reading) -> str | None:
+    """Return why DuckDB cannot keep a table on disk; None if it can."""
+    from shoal.tables.formats.sniff import Format, sniff
+
+    if not isinstance(data, str | os.PathLike):
+        return "a frame is in memory"
+    if is_url(data) or is_file_url(data):
+        return None
+    form = sniff(Path(data))
+    if reading.sheet is not None or form not in (Format.CSV, Format.GZIP, Format.PARQUET):
+        return f"DuckDB does not read {form}"
+    return None

@@ -52,7 +52,6 @@ GROUP_BYTES = 400  # and for each group then, whose cells are distinct texts in 
 ALLOWANCE = 50_000_000
 APPROXIMATE = 1.1  # an approximate count is at most a little too low
 ROUND = 10_000  # to which it is rounded
-USUAL_K = 5  # tells about how many groups there may be
 
 
 def check_disk(place: str, folder: Path, needed: int) -> None:
@@ -112,7 +111,7 @@ def check_dictionaries(session: DuckSession, cells: NumberedCells, place: str, m
         counted = ", ".join(f"approx_count_distinct(c{i})" for i in cells.beyond)
         found = sum(session.ask(f"select {counted} from ({cells.query()})")[0])
         n_cells = cells.n_numbered + max(most + 1, int(APPROXIMATE * found))
-        check_sections(place, memory, -(-n_cells // ROUND) * ROUND, cells.n_rows // USUAL_K)
+        check_sections(place, memory, -(-n_cells // ROUND) * ROUND, 0)
 
 
 def _check_memory(place: str, memory: int | None, needed: int, what: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import FileError, InputError, Note, UsageError, join_problems, setting
-from shoal.tables.formats.memory_limit import check_memory
+from shoal.tables.formats.memory_limit import available_memory, check_memory
 from shoal.tables.formats.writers import create
 from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Grouping, Recoding, Rows, Snapshot, Verifier
 from shoal.tables.sources.session import KINDS, Relation, ask, connect, find_table, guarded, identity, quote
@@ -200,12 +200,12 @@ class PostgresSource:
         """Read the table into memory."""
         import polars as pl
 
-        frames, n_bytes, n_rows = [], 0, 0
+        frames, n_bytes, n_rows, available = [], 0, 0, available_memory()
         for block in self.blocks():
             frames.append(block)
             n_bytes += sum(int(block[name].str.len_bytes().sum()) for name in self.names)
             n_rows += block.height
-            check_memory(self.place, n_bytes, n_rows * len(self.names))
+            check_memory(self.place, n_bytes, n_rows * len(self.names), available)
         if not frames:
             raise InputError(f"{self.place}: no data rows.")
         frame = pl.concat(frames)

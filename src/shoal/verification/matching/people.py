@@ -5,7 +5,7 @@ Ids that differ only in outer blanks or in the form of their Unicode are one per
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 
 from shoal.schema import Role, Schema
@@ -13,19 +13,13 @@ from shoal.verification.cells import normalise
 from shoal.verification.matching.packing import merged_column
 from shoal.verification.reading.coded import CodedTable
 
-__all__ = ["person_numbers", "person_of", "with_people"]
+__all__ = ["person_of", "with_people"]
 
 
 def person_of(text: str, missing: Collection[str]) -> str:
     """Return the person that an id means; missing: the normal texts that mean a missing id, besides the empty one."""
     text = normalise(text)
     return "" if text in missing else text
-
-
-def person_numbers(texts: Iterable[str], missing: Iterable[str]) -> list[int]:
-    """Return a number for the person of each id."""
-    absent, number_of = frozenset(map(normalise, missing)), dict[str, int]()
-    return [number_of.setdefault(person_of(text, absent), len(number_of)) for text in texts]
 
 
 def with_people(source: CodedTable, schema: Schema) -> CodedTable:

@@ -49,8 +49,8 @@ class Collector:
     ) -> None:
         self._place, self._size, self._watch = place, size, watch
         self.keeps, self.n_cells = keeps, 0
-        available = available_memory()
-        self.memory = memory if memory is not None or available is None else int(available * SHARE)
+        self._available = available_memory()
+        self.memory = memory if memory is not None or self._available is None else int(self._available * SHARE)
         self.known_types: dict[str, Any] = {}
         self.names: list[str] = []
         self._texts: list[Text] = []
@@ -91,7 +91,7 @@ class Collector:
         refuse_expansion(self._place.path, self._size, self._n_bytes + n_cells)
         if self.keeps:
             self._blocks.append(block)
-            check_memory(self._place.path, self._n_bytes, n_cells)
+            check_memory(self._place.path, self._n_bytes, n_cells, self._available)
         return block
 
     def columns(self) -> dict[str, pl.Series]:
