@@ -72,7 +72,8 @@ def anonymize(
         bound: Whether to report `release.lower_bound`, the loss that no release can avoid. True computes it however
             long it takes. By default it is computed within the usual time, and only the method "shoaling" reports it.
         engine: How to count the rows of a table: "memory" reads it into memory; "duckdb" keeps it on disk, with the
-            same result. By default "duckdb" only if the table does not fit into memory; a server counts its tables itself.
+            same result. By default "duckdb" only if the table does not fit into memory; a PostgreSQL server counts its
+            tables itself.
         memory: The memory limit of DuckDB, such as "4GB"; it chooses "duckdb".
         roll_up: Where a full-domain method counts coarser levels of a table that DuckDB or PostgreSQL counts: "memory",
             from one query, which is the default; or "database", with a query for each combination of levels.

@@ -284,7 +284,9 @@ def _own_error(text: str) -> Exception | None:
     """Return the error of ours that ended a task, which contains no cell; None if there is none."""
     from shoal import errors
 
-    found = re.search(r"shoal\.errors\.(InputError|UsageError|FileError|VerificationError|InfeasibleError): (.+)", text)
+    found = re.search(
+        r"shoal\.errors\.(InputError|UsageError|FileError|TooLargeError|VerificationError|InfeasibleError): (.+)", text
+    )
     if found is None:
         return None
     kind: type[errors.ShoalError] = getattr(errors, found.group(1))

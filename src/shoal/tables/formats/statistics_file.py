@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from shoal.errors import FileError, InputError, Note, UsageError, counted, file_path
+from shoal.errors import FileError, InputError, Note, TooLargeError, UsageError, counted, file_path
 from shoal.tables.csv import check_file
 from shoal.tables.formats.memory_limit import available_memory, check_memory, refuse_expansion
 from shoal.tables.formats.sniff import Format
@@ -111,7 +111,7 @@ def _answer(path: Path, form: Format, place: Path) -> dict[str, Any]:
     except ValueError:  # it was ended
         raise _damaged(path, form) from None
     if "error" in answer:
-        kinds = {kind.__name__: kind for kind in (InputError, FileError)}
+        kinds = {kind.__name__: kind for kind in (InputError, FileError, TooLargeError)}
         raise kinds[answer["error"]](answer["text"].replace(answer["path"], str(path)))
     return answer
 
