@@ -44,6 +44,7 @@ __all__ = [
     "TooLargeError",
     "UsageError",
     "VerificationError",
+    "at_row",
     "counted",
     "file_path",
     "first_row",
@@ -114,6 +115,15 @@ def first_row(number: int, words: str = "first") -> str:
     '2 values are not numbers (first at row 18).'
     """
     return f"{ROW_START} ({words} at row {number}){ROW_END}"
+
+
+def at_row(number: int) -> str:
+    """Mention the row of a problem; `without_rows` removes the mention.
+
+    >>> for_python(f"the cell{at_row(18)} is not a number.")
+    'the cell at row 18 is not a number.'
+    """
+    return f"{ROW_START} at row {number}{ROW_END}"
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -19,6 +19,7 @@ import pytest
 
 import shoal as package
 from shoal.errors import FileError, UsageError, VerificationError
+from shoal.spark.reading import find_files
 from shoal.tables.sources.postgres import PostgresSource
 from shoal.tables.sources.session import connect
 from shoal.tables.sources.url import parse_url
@@ -712,7 +713,8 @@ def test_engines_say_what_they_cannot_do(
     path, out = file_of(tmp_path), tmp_path / "out.csv"
     cases = [
         ((path, "--engine", "oracle"), "not known"),
-        ((path, "--memory", "1GB"), "--memory limits"),
+        ((path, "--engine", "memory", "--memory", "1GB"), "--memory limits"),
+        ((path, "--memory", "10"), "is less than any run takes"),
         ((path, "--engine", "duckdb", "--memory", "much"), "not a size"),
         ((path, "--engine", "duckdb", "--method", "mnqia"), "'mnqia' groups rows"),
         ((path, "--engine", "duckdb", *rules, "--keep-order"), "--keep-order"),
@@ -795,3 +797,22 @@ def test_a_million_rows_from_every_engine(server: Server, tmp_path: Path, record
         record_property(name, ended.stderr.splitlines()[-1])
         bodies.add(out.read_bytes())
     assert len(bodies) == 1
+
+
+def test_hints_that_lead_on(shoal: Shoal, tmp_path: Path) -> None:
+    """A folder of parts needs Spark; Spark reads no database; errors about counted rows name no row (C05)."""
+    path = file_of(tmp_path)
+    ended = shoal("anonymize", path, "-o", f"{tmp_path}/parts.csv/", *WORDS)
+    assert ended.code == 2
+    assert "names a folder of parts. Use --engine spark" in ended.err
+    with pytest.raises(UsageError, match="Spark does not read databases"):
+        find_files(f"sqlite:///{tmp_path}/x.db?table=t", {})
+    rows = [f"{n % 3},{'0' if n == 150 else 2}" for n in range(1, 200)]
+    (tmp_path / "ks.csv").write_text("\n".join(["age,kk", *rows]) + "\n")
+    for engine, place in (("memory", "the cell at row 150 is not"), ("duckdb", "the cell is not")):
+        ended = shoal(
+            "anonymize", tmp_path / "ks.csv", "-o", tmp_path / "o.csv", "-k", 2, "--qi", "age", "--k-column", "kk",
+            "--engine", engine,
+        )  # fmt: skip
+        assert ended.code == 3
+        assert place in ended.err

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.dictionary import Dictionary, Distinct
 from shoal.encoding.tree import Tree, plant
-from shoal.errors import InputError, setting
+from shoal.errors import InputError, at_row, setting
 from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
 from shoal.tables import values
@@ -119,9 +119,9 @@ def personal_k_dictionary(name: str, distinct: Distinct, missing: Collection[str
             personal_k.append(0)
             continue
         if not (DIGITS.fullmatch(text) and 0 < int(text) < LARGEST_K):
-            at_row = "" if distinct.first_row is None else f" at row {distinct.first_row(i)}"
+            row = "" if distinct.first_row is None else at_row(distinct.first_row(i))
             raise InputError(
-                f"column {name!r} contains each row's own k, but the cell{at_row} is not a positive integer. Correct "
+                f"column {name!r} contains each row's own k, but the cell{row} is not a positive integer. Correct "
                 f"it, or leave it empty to use {setting('k')} for the row."
             )
         personal_k.append(int(text))

@@ -40,6 +40,7 @@ __all__ = ["ENGINES", "Job", "Outcome", "about_engine", "choose_engine"]
 ENGINES = ("memory", "duckdb", "spark")
 OUT_OF_MEMORY = ("duckdb", "spark")  # engines that fetch no row
 ROLL_UPS = ("memory", "database")
+LEAST_LIMIT = 50_000_000  # bytes
 
 Result = TypeVar("Result")
 
@@ -342,7 +343,14 @@ def choose_engine(
         raise UsageError(
             f"{setting('memory')} limits {setting('engine', 'duckdb')}. Leave it out, or choose that engine."
         )
-    return engine, None if memory is None else parse_size(memory, setting("memory", memory))
+    if memory is None:
+        return engine, None
+    if not isinstance(memory, str):
+        raise UsageError(f"{setting('memory')} is a text, not {type(memory).__name__}. Write it as '500MB' or '4GB'.")
+    limit = parse_size(memory, setting("memory", memory))
+    if limit < LEAST_LIMIT:
+        raise UsageError(f"{setting('memory', memory)} is less than any run takes. Write it as 500MB or 4GB.")
+    return engine, limit
 
 
 def _check_roll_up(data: Any, engine: str | None, roll_up: str | None) -> None:

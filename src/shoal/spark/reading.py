@@ -25,6 +25,7 @@ from shoal.tables.csv import (
 from shoal.tables.formats.blocks import open_blocks
 from shoal.tables.formats.columnar import parquet_height, parquet_slice
 from shoal.tables.formats.sniff import Format, sniff
+from shoal.tables.sources.url import is_file_url, is_url, mask
 from shoal.tables.table import Stamp, check_cells
 
 if TYPE_CHECKING:
@@ -90,6 +91,10 @@ def find_files(place: str, options: dict[str, Any]) -> Files:
         InputError: If the files differ in format.
         UsageError: If Spark does not read the format.
     """
+    if is_url(place) or is_file_url(place):
+        raise UsageError(
+            f"{mask(place)}: Spark does not read databases here. Use {setting('engine', 'duckdb')}, or pass a Spark frame."
+        )
     paths = _list(place)
     forms = {path: sniff(path) for path in paths}
     if len(set(forms.values())) > 1:

@@ -34,6 +34,10 @@ def find_target(
         return StreamTarget()
     if is_file_url(output):
         raise UsageError(f"{output}: releases are not written into database files. Name another {setting('output')}.")
+    if isinstance(output, str) and output.endswith("/"):
+        raise UsageError(
+            f"{output}: ends with '/', which names a folder of parts. Use {setting('engine', 'spark')}, or name a file."
+        )
     if is_url(output):
         from shoal.tables.targets.database import TableTarget
 
