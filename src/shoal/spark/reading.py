@@ -93,7 +93,8 @@ def find_files(place: str, options: dict[str, Any]) -> Files:
     """
     if is_url(place) or is_file_url(place):
         raise UsageError(
-            f"{mask(place)}: Spark does not read databases here. Use {setting('engine', 'duckdb')}, or pass a Spark frame."
+            f"{mask(place)}: Spark does not read databases here. Use {setting('engine', 'duckdb')}, or pass a Spark "
+            "frame."
         )
     paths = _list(place)
     forms = {path: sniff(path) for path in paths}
