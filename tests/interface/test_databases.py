@@ -805,6 +805,12 @@ def test_hints_that_lead_on(shoal: Shoal, tmp_path: Path) -> None:
     ended = shoal("anonymize", path, "-o", f"{tmp_path}/parts.csv/", *WORDS)
     assert ended.code == 2
     assert "names a folder of parts. Use --engine spark" in ended.err
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "_manifest.json").write_text("{}")
+    for words in (("verify",), ("risk", "--qi", "age"), ("measure", "--qi", "age", path)):
+        ended = shoal(*words, tmp_path / "parts")
+        assert ended.code == 2
+        assert "is a release in parts. Examine it with --engine spark" in ended.err
     with pytest.raises(UsageError, match="Spark does not read databases"):
         find_files(f"sqlite:///{tmp_path}/x.db?table=t", {})
     rows = [f"{n % 3},{'0' if n == 150 else 2}" for n in range(1, 200)]

@@ -65,7 +65,7 @@ def measure(
     """
     began = time.perf_counter()
     opt.use_threads(None)
-    on_spark = opt.is_on_spark(engine, master)
+    on_spark = opt.is_on_spark(engine, master, original, released)
     if on_spark:
         cluster.refuse(settings, target=target)
     stated = (cluster if on_spark else asked).find_manifest(released, manifest, no_manifest)

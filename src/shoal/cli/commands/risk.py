@@ -57,7 +57,7 @@ def risk(
     Example: shoal risk out.csv --qi age,sex,zip --threshold 0.1 --population 100000
     """
     opt.use_threads(None)
-    if opt.is_on_spark(engine, master):
+    if opt.is_on_spark(engine, master, released):
         cluster.refuse(settings, person=settings.person, weight=weight)
         stated = cluster.find_manifest(released, manifest, no_manifest)
         settings = settings if stated is None else asked.take_from_manifest(settings, stated)

@@ -65,7 +65,7 @@ def verify(
     """
     from shoal import verification
 
-    on_spark = opt.is_on_spark(engine, master)
+    on_spark = opt.is_on_spark(engine, master, released, original)
     if on_spark:
         cluster.refuse(settings, keep_order=keep_order)
     stated = (cluster if on_spark else asked).find_manifest(released, manifest, no_manifest)
