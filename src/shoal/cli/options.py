@@ -44,7 +44,6 @@ def table_place(text: str) -> Path | str:
     return text if is_file_url(text) else Path(text)
 
 
-PARTS_MANIFEST = "_manifest.json"  # of a release in parts, inside its folder
 Place = Path | str  # what `table_place` returns; a command line accepts no union of types
 Data = Annotated[Any, typer.Argument(parser=table_place, metavar="DATA", help=TABLE_HELP)]
 Original = Annotated[Any, typer.Argument(parser=table_place, metavar="ORIGINAL", help=f"The original table: {FORMATS}")]
@@ -162,8 +161,11 @@ def is_on_spark(engine: str | None, master: str | None, *places: Any) -> bool:
     if engine not in (None, "memory", "spark"):
         raise UsageError(f"{setting('engine', engine)} is not known here. Use 'memory' or 'spark'.")
     for place in places if engine != "spark" else ():
-        if isinstance(place, Path) and (place / PARTS_MANIFEST).is_file():
-            raise UsageError(f"{place}: is a release in parts. Examine it with {setting('engine', 'spark')}.")
+        if isinstance(place, Path) and place.is_dir():
+            from shoal.spark.folder import MANIFEST
+
+            if (place / MANIFEST).is_file():
+                raise UsageError(f"{place}: is a release in parts. Examine it with {setting('engine', 'spark')}.")
     return engine == "spark"
 
 

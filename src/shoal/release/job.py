@@ -278,7 +278,7 @@ class Job:
         try:
             return action(self), ()
         except TooLargeError as error:
-            if self.engine is not None:
+            if self.engine is not None or not isinstance(self.data, str | os.PathLike):
                 raise
             too_large = error.with_traceback(None)  # which holds what was read so far
         able: dict[str, Any] = {"lays_out": LAYOUTS, "deals": True, "recodes": True, "draws": True}
