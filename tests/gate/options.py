@@ -21,7 +21,7 @@ from shoal.models.registry import MODELS
 from shoal.settings.fields import Field, Form, Place
 from shoal.settings.settings import FIELDS, SIGNOFF
 
-__all__ = ["CANARY", "Draw", "draw_line", "leaves", "make_files"]
+__all__ = ["CANARY", "Draw", "draw_line", "leaves", "make_files", "plain_line"]
 
 CANARY = "7391"  # in every cell of every table, and nowhere else
 ODD = "=odd, \x1b[1m[bold]"
@@ -178,6 +178,19 @@ def leaves() -> tuple[tuple[tuple[str, ...], tuple[Any, ...]], ...]:
                 yield from walk(below, (*path, name))
 
     return tuple(walk(typer.main.get_command(make_app()), ()))
+
+
+def plain_line(path: tuple[str, ...], parameters: tuple[Any, ...], name: str, value: str) -> list[str]:
+    """Return the words of a command with what it needs, and one parameter with this value."""
+    words = [*path]
+    for parameter in parameters:
+        own = str(parameter.name)
+        base = value if own == name else (BASE | LESS | {"output": "o/out.csv"}).get(own)
+        if parameter.param_type_name == "argument":
+            words += [value if own == name else _sources(own)[0]] if parameter.required or own == name else []
+        elif base is not None:
+            words += [parameter.opts[0]] if parameter.is_flag else [parameter.opts[0], base]
+    return words
 
 
 def _sources(name: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import pytest
 from shoal.errors import UsageError
 from shoal.methods.registry import METHODS, named
 from tests.command import Shoal, folder_of, patience
-from tests.gate.options import CANARY, draw_line, leaves, make_files
+from tests.gate.options import CANARY, draw_line, leaves, make_files, plain_line
 
 EXIT_CODES = {0, 2, 3, 4, 5, 6}
 LINES = int(os.environ.get("SHOAL_OPTIONS", "400"))
@@ -78,6 +78,33 @@ def test_every_option_is_drawn() -> None:
         options = [p for p in parameters if p.param_type_name == "option"]
         missed = [p.name for p in options if not seen & {*p.opts, *p.secondary_opts}]
         assert len(missed) <= len(options) / 3, (path, missed)
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("value", ["x" * 300, "x" * 300 + "/x.csv", "loop", "in.csv/x.csv"])
+def test_any_option_takes_the_path_of_no_file(
+    engine: str, value: str, files: Path, shoal: Shoal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Names that are too long, a link to itself, and a file as a folder end with a documented code everywhere."""
+    monkeypatch.chdir(files)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+    if not os.path.lexists("loop"):
+        Path("loop").symlink_to("loop")
+    inputs = folder_of(files)
+    for path, parameters in leaves():
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False) or (engine == "duckdb" and path != ("anonymize",)):
+                continue
+            words = plain_line(path, parameters, str(parameter.name), value)
+            with patience():
+                ended = shoal(*words, *(["--engine", engine] if engine == "duckdb" else []))
+            about = f"{words}\n{ended}"
+            assert ended.code in EXIT_CODES, about
+            assert "Traceback" not in ended.out + ended.err, about
+            assert "Errno" not in ended.err, about
+            tidy(files, inputs)
+    Path("loop").unlink()
 
 
 ODD_VALUES = ("text", "", "age=1", 5, -1, True, [1], {"a": 1}, {"a": [1]}, {"a": "x"}, None, 1.5, "²", "9" * 5000)

@@ -115,7 +115,8 @@ def _table(
         for i in range(n_beside)
     ]
     spare = width - sum(widths) - GAP * (n_beside - 1)
-    if spare < 0 and not n_below and widths[-1] + spare >= max(LEAST_TEXT, *(_longest_word(r[-1]) for r in rows)):
+    least = max((_longest_word(row[-1]) for row in rows), default=0)
+    if spare < 0 and not n_below and widths[-1] + spare >= max(LEAST_TEXT, least):
         widths[-1] += spare  # the last text wraps
         spare = 0
     if spare < 0:  # names that are longer stand on a line of their own

@@ -161,7 +161,7 @@ def is_on_spark(engine: str | None, master: str | None, *places: Any) -> bool:
     if engine not in (None, "memory", "spark"):
         raise UsageError(f"{setting('engine', engine)} is not known here. Use 'memory' or 'spark'.")
     for place in places if engine != "spark" else ():
-        if isinstance(place, Path) and place.is_dir():
+        if isinstance(place, Path) and os.path.isdir(place):
             from shoal.spark.folder import MANIFEST
 
             if (place / MANIFEST).is_file():

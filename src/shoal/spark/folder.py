@@ -131,7 +131,7 @@ class FolderTarget:
             raise FileError(f"{self.path}: cannot be written: {error.strerror}.") from None
 
     def _refuse(self) -> None:
-        if not self.path.parent.is_dir():
+        if not os.path.isdir(self.path.parent):
             raise FileError(f"{self.path.parent}: is not a folder. Make it first.")
         if not os.path.lexists(self.path):
             return

@@ -6,6 +6,7 @@ rows. A compressed file, and one in another encoding than UTF-8, is read by one 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -118,12 +119,12 @@ def _list(place: str) -> tuple[Path, ...]:
     import glob
 
     path = Path(place)
-    if path.is_dir():
+    if os.path.isdir(path):
         found = sorted(each for each in path.iterdir() if each.is_file() and each.name[0] not in "._")
-    elif path.exists() or not glob.has_magic(place):
+    elif os.path.exists(path) or not glob.has_magic(place):
         found = [path]
     else:
-        found = sorted(Path(each) for each in glob.glob(place) if Path(each).is_file())
+        found = sorted(Path(each) for each in glob.glob(place) if os.path.isfile(each))
     if not found:
         raise FileError(f"{place}: no file there. Correct the path.")
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -170,7 +171,7 @@ def _source(data: str, settings: Settings, engine: str | None, master: str | Non
 def _execute(job: Job) -> Outcome:
     """Run a job; with Spark, the output may be a folder of parts."""
     output = None if job.output is None else str(job.output)
-    if job.engine != "spark" or output is None or not (output.endswith("/") or Path(output).is_dir()):
+    if job.engine != "spark" or output is None or not (output.endswith("/") or os.path.isdir(output)):
         return job.execute()
     from shoal.release.job import Outcome
     from shoal.spark.engine import write_release

@@ -225,6 +225,7 @@ def print_runs(comparison: Comparison) -> None:
     head = head_of(comparison)
     of_whom = "a row" if comparison.counts == "rows" else "a person"
     title = f"shoal: {counted(comparison.n_rows, 'row')}; risks are those of {of_whom}"
-    terminal.print_grid(title, head, shown_rows(comparison), right=head[1:], below=(2, 4))
+    if rows := shown_rows(comparison):
+        terminal.print_grid(title, head, rows, right=head[1:], below=(2, 4))
     for line in failure_words(comparison):
         terminal.say(line)

@@ -6,6 +6,7 @@ read as text, and a note says so. Nothing is downloaded, and a view cannot read 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,7 +90,7 @@ class DatabaseBlocks:
 
 
 def _begin(place: FileTable, watch: Watch, *, keeps: bool = True, memory: int | None = None) -> tuple[Stamp, Collector]:
-    if not place.path.exists() and (absolute := Path("/") / place.path).exists():
+    if not os.path.exists(place.path) and os.path.exists(absolute := Path("/") / place.path):
         raise FileError(
             f"{place.path}: no such file. Write an absolute path with four slashes: {place.engine}:///{absolute}?..."
         )
