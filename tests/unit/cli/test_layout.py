@@ -59,6 +59,13 @@ def test_grid_fits_every_width(width: int, longest: int) -> None:
     assert all(name in text for name in names if len(name) <= width)
 
 
+@pytest.mark.parametrize("width", [30, 60, 80, 200])
+def test_grid_without_rows_fits_every_width(width: int) -> None:
+    for below in ((2, 5), ()):
+        lines = grid(HEAD, [], width, right=FIGURES, below=below)
+        assert all(cell_len(line) <= width for line in lines)
+
+
 def test_grid_is_one_line_a_row_where_there_is_room() -> None:
     lines = grid(HEAD, [row("age"), row("zip")], 200, right=FIGURES, below=(2, 5))
     assert len(lines) == 4
