@@ -147,7 +147,8 @@ class CenteredColumn:
             complete: Whether the release has as many rows as the original.
         """
         read = [self.centers.read(text) for text in self.cells.texts]
-        is_false = np.array([not self._can_occur(value) for value in read] or [False])
+        ends = self._ends()
+        is_false = np.array([not self._can_occur(value, ends) for value in read] or [False])
         rows = np.flatnonzero(is_false[self.cells.codes])
         where = f"column {self.column.name!r}"
         if len(rows):
@@ -206,18 +207,19 @@ class CenteredColumn:
             self.cells, witnesses, lambda group, code: self.centers.is_near(read[code], bags[group]), "not the centre"
         )
 
-    def _can_occur(self, value: Any) -> bool:
-        if value is None:
-            return None in self.centers.values
-        if not self.centers.needs_values:
-            return value in self.centers.in_table
+    def _ends(self) -> tuple[Any, Any] | None:
+        """Return the least and the greatest centre of any rows; None if the column has no such ends."""
         known = [each for each in self.centers.values if each is not None]
-        if value == "?" or not known:
-            return False
-        if not self.centers.is_measured:
-            return value in self.centers.in_table
-        least, greatest = (self.centers.rounded(Fraction(end)) for end in (min(known), max(known)))
-        return bool(least <= value <= greatest)
+        if not known or not self.centers.needs_values or not self.centers.is_measured:
+            return None
+        return self.centers.rounded(Fraction(min(known))), self.centers.rounded(Fraction(max(known)))
+
+    def _can_occur(self, value: Any, ends: tuple[Any, Any] | None) -> bool:
+        if value is None:
+            return None in self.centers.in_table
+        if ends is None or value == "?":
+            return value != "?" and value in self.centers.in_table
+        return bool(ends[0] <= value <= ends[1])
 
     def _pairs(self, counter: Groups) -> Iterable[tuple[int, int]]:
         """Return each group with the distinct cell that it shows."""

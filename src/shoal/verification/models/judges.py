@@ -7,10 +7,13 @@ value of its group. In a comparison of distributions it is a value like the othe
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from shoal.errors import UsageError
@@ -183,26 +186,24 @@ def _closeness(case: Evidence) -> list[Group]:
     total = totals.total()
     if distance == "ordered":
         order = _order(case, totals)
-        work: Callable[[Counter[Any]], int] = lambda counts: _ordered_work(counts, totals, order)  # noqa: E731
-        unit = max(1, len(order) - 1)
+        work, unit = _ordered_work(totals, order), max(1, len(order) - 1)
     else:
         height = len(next(iter(case.paths.values()), ())) if distance == "hierarchical" else 1
         if distance == "hierarchical" and any(value not in case.paths for value in totals if value is not None):
             raise UsageError(f"column {case.spec['column']!r}: a hierarchy with all of its values is needed.")
-        work = lambda counts: _level_work(counts, totals, case.paths, height)  # noqa: E731
-        unit = 2 * height
+        work, unit = _level_work(totals, case.paths, height), 2 * height
     return [group for group, counts in case.values.items() if Fraction(work(counts), unit * counts.total() * total) > t]
 
 
 def _order(case: Evidence, totals: Counter[Any]) -> list[Any]:
     """Return the values in order, a missing one last."""
     values = [value for value in totals if value is not None]
-    order = [("text", text) for text in case.spec.get("order", ())]
+    order = {("text", text): i for i, text in reversed([*enumerate(case.spec.get("order", ()))])}  # the first counts
     name = case.spec["column"]
     if order:
         if n_unordered := sum(value not in order for value in values):
             raise UsageError(f"the order of column {name!r} does not contain {n_unordered} of its values. Add them.")
-        values.sort(key=order.index)
+        values.sort(key=order.__getitem__)
     elif case.kind not in ORDERED:
         raise UsageError(f"column {name!r} is categorical and has no order. Give the model an order.")
     else:
@@ -210,24 +211,57 @@ def _order(case: Evidence, totals: Counter[Any]) -> list[Any]:
     return values + [None] * (None in totals)
 
 
-def _ordered_work(counts: Counter[Any], totals: Counter[Any], order: Sequence[Any]) -> int:
-    size, total, carried, work = counts.total(), totals.total(), 0, 0
-    for value in order:
-        carried += counts[value] * total - totals[value] * size
-        work += abs(carried)
+def _ordered_work(totals: Counter[Any], order: Sequence[Any]) -> Callable[[Counter[Any]], int]:
+    """Return what sums, over the values in order, how far a group's share of the rows up to there is from the table's.
+
+    Both shares are multiplied by the rows of the group and of the table. Between two of its values, the group's share
+    stays and the table's rises, so that one place is found from which on it is the larger one.
+    """
+    place = {value: i for i, value in enumerate(order)}
+    below = list(accumulate(totals[value] for value in order))
+    sums, total = [0, *accumulate(below)], totals.total()
+
+    def work(counts: Counter[Any]) -> int:
+        size, found, start, here = counts.total(), 0, 0, 0
+        own = sorted((place[value], rows) for value, rows in counts.items() if value in place)
+        for end, rows in (*own, (len(order), 0)):
+            larger = bisect_right(below, here // size, start, end)
+            found += here * (larger - start) - size * (sums[larger] - sums[start])
+            found += size * (sums[end] - sums[larger]) - here * (end - larger)
+            start, here = end, here + rows * total
+        return found
+
     return work
 
 
-def _level_work(counts: Counter[Any], totals: Counter[Any], paths: Mapping[Any, Sequence[str]], height: int) -> int:
-    """Sum what has to leave or enter each node below the root; level 0 is the values themselves."""
-    size, total, work = counts.total(), totals.total(), 0
+def _level_work(totals: Counter[Any], paths: Mapping[Any, Sequence[str]], height: int) -> Callable[[Counter[Any]], int]:
+    """Return what sums, for a group, what has to leave or enter each node below the root; level 0 is the values."""
+
+    def node(value: Any, level: int) -> Any:
+        labels = paths.get(value)
+        return value if level == 0 else labels[level - 1] if labels else "*"
+
+    total, levels = totals.total(), []
     for level in range(height):
-        excess: Counter[Any] = Counter()
+        node_of = {value: node(value, level) for value in totals}
+        of_node: Counter[Any] = Counter()
         for value, rows in totals.items():
-            labels = paths.get(value)
-            node = (value,) if level == 0 else labels[level - 1] if labels else "*"
-            excess[node] += counts[value] * total - rows * size
-        work += sum(map(abs, excess.values()))
+            of_node[node_of[value]] += rows
+        levels.append((node_of, of_node))
+
+    def work(counts: Counter[Any]) -> int:
+        size, found = counts.total(), 0
+        for node_of, of_node in levels:
+            own: Counter[Any] = Counter()
+            for value, rows in counts.items():
+                if value in node_of:
+                    own[node_of[value]] += rows
+            found += size * total  # what the table has in all nodes, of which the group may have few
+            for node, rows in own.items():
+                usual = of_node[node] * size
+                found += abs(rows * total - usual) - usual
+        return found
+
     return work
 
 
@@ -261,19 +295,20 @@ def _likeness(case: Evidence) -> list[Group]:
     """Return the groups in which the relative gain of a value over the release exceeds beta."""
     beta, totals = case.fraction("beta"), case.table().values
     total = totals.total()
-    largest_share = {}
-    for value, rows in totals.items():
-        gain = beta
+
+    @cache  # many values are equally frequent
+    def largest_share(table_rows: int) -> Fraction:
+        gain, share = beta, Fraction(table_rows, total)
         if case.spec.get("enhanced"):
             with localcontext() as context:
                 context.prec = PRECISION
-                share = Fraction(rows, total)
                 gain = min(beta, -Fraction((Decimal(share.numerator) / Decimal(share.denominator)).ln()))
-        largest_share[value] = Fraction(rows, total) * (1 + gain)
+        return share * (1 + gain)
+
     return [
         group
         for group, counts in case.values.items()
-        if any(Fraction(rows, counts.total()) > largest_share[value] for value, rows in counts.items())
+        if any(Fraction(rows, counts.total()) > largest_share(totals[value]) for value, rows in counts.items())
     ]
 
 
