@@ -135,7 +135,7 @@ def key(block: Block, left: Sequence[int], right: Sequence[int]) -> Fraction:
 
 
 def agglomerate(block: Block) -> list[list[int]]:
-    """Merge the nearest pair until every cluster passes; the remaining entries join groups one by one."""
+    """Merge the nearest pair until every cluster passes; the other entries join groups, if possible ones that still pass."""
     every = range(len(block.rows))
     groups = [[e] for e in every if block.passes([e])]
     clusters = {e: [e] for e in every if not block.passes([e])}
@@ -157,8 +157,8 @@ def agglomerate(block: Block) -> list[list[int]]:
             groups.append(clusters[first])
             continue
         for e in clusters[first]:
-            cheapest = min(range(len(groups)), key=lambda g: (block.added(groups[g], e), g))
-            groups[cheapest].append(e)
+            ranks = [(not block.passes([*group, e]), block.added(group, e)) for group in groups]
+            groups[ranks.index(min(ranks))].append(e)
     return groups
 
 

@@ -106,6 +106,8 @@ class Term:
         places: For each histogram, the place of each code of the column.
         facts: Two numbers for each place, as the kind defines them.
         missing: The place of missing values, which add no diversity; -1 if every value counts.
+        steps: Of an order, two numbers for each step: the rows of the table up to there, and the sum of these over all
+            steps before.
     """
 
     kind: TermKind
@@ -114,6 +116,7 @@ class Term:
     places: tuple[Codes, ...] = field(repr=False)
     facts: NDArray[np.float64] = field(repr=False)
     missing: int = -1
+    steps: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64), repr=False)
 
     @classmethod
     def distinct(cls, values: Distribution, least: int) -> Term:
@@ -138,8 +141,8 @@ class Term:
     @classmethod
     def shares(cls, values: Distribution, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Term:
         """Limit the share of each value from below and above."""
-        codes = np.arange(len(values.rows))
-        return cls(TermKind.SHARES, values.column.name, (0, 0), (codes,), np.column_stack([lower, upper]))
+        codes, n_needed = np.arange(len(values.rows)), float(np.count_nonzero(lower > 0))
+        return cls(TermKind.SHARES, values.column.name, (n_needed, 0), (codes,), np.column_stack([lower, upper]))
 
     @classmethod
     def close(cls, values: Distribution, most: Fraction, levels: Sequence[NDArray[np.integer]] | None = None) -> Term:
@@ -173,9 +176,11 @@ class Term:
         order = order[values.rows[order] > 0]
         places = np.zeros(len(values.rows), dtype=np.int64)
         places[order] = np.arange(len(order))
-        facts = np.column_stack([values.rows[order], np.full(len(order), values.total)]).astype(np.float64)
+        facts = np.column_stack([np.arange(len(order) + 1), np.full(len(order) + 1, values.total)]).astype(np.float64)
+        below = np.append(np.cumsum(values.rows[order]), 0)
+        steps = np.column_stack([below, np.cumsum(below) - below])
         threshold = most.numerator * max(1, len(order) - 1), most.denominator
-        return cls(TermKind.ORDERED, values.column.name, threshold, (places,), facts)
+        return cls(TermKind.ORDERED, values.column.name, threshold, (places,), facts, steps=steps)
 
     @classmethod
     def personal_k(cls, whole: Distributions) -> Term:

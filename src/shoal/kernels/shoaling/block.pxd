@@ -4,10 +4,10 @@
 # 2^29, so a price fits into 32 bits, a price times rows into 64 bits, and no sum depends on its order.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libcpp.algorithm cimport lower_bound, sort as cpp_sort, unique as cpp_unique, upper_bound
+from libcpp.algorithm cimport upper_bound
 from libcpp.vector cimport vector
 
-from shoal.kernels.shoaling.requirement cimport Requirement, Summary, load_requirement
+from shoal.kernels.shoaling.requirement cimport Requirement, Summary, load_requirement, number_values
 
 
 cdef extern from *:
@@ -110,6 +110,7 @@ cdef inline int load_block(object work, Block& block) except -1:
     cdef const int32_t[:, ::1] positions = work.positions   # IN  places of each class in the tally of a group
     cdef const double[:, ::1] terms = work.terms            # IN  terms of the models
     cdef const double[:, ::1] facts = work.facts            # IN  two numbers for each place of the tally
+    cdef const int64_t[:, ::1] steps = work.steps           # IN  two numbers for each step of an order
     cdef const int32_t[:, ::1] cover = work.cover           # IN  places of the population in each attribute, see load_cover
     cdef const int64_t[::1] crowd = work.crowd              # IN  rows of each tuple of the population
     cdef int64_t k = work.k                                 # IN  minimum size of a group
@@ -119,12 +120,12 @@ cdef inline int load_block(object work, Block& block) except -1:
     cdef Summary summary
     with nogil:
         block.charge = charge
-        load_requirement(k, positions, terms, facts, block.requirement)
         start_block(block, <int32_t>n)
         for i in range(n):
             summary.rows = rows[i]
             block.entries.push_back(summary)
             block.classes.push_back(classes[i])
+        load_requirement(k, positions, terms, facts, steps, block.classes, block.requirement)
         column.resize(n)
         if people.shape[0] > 0:
             for i in range(n):
@@ -157,14 +158,11 @@ cdef inline void start_block(Block& block, int32_t n) noexcept nogil:
 
 cdef inline void add_people(Block& block, vector[int32_t]& people) noexcept nogil:
     """Number the persons of the entries locally, in the same order; sizes count people from here on."""
-    cdef vector[int32_t] known = people
-    cdef size_t i
-    cpp_sort(known.begin(), known.end())
-    known.erase(cpp_unique(known.begin(), known.end()), known.end())
+    cdef vector[int32_t] known
+    block.person = people
+    number_values(2147483647, block.person, known)  # how many there are in all does not matter
     block.n_people = <int32_t>known.size()
     block.requirement.by_person = True
-    for i in range(people.size()):
-        block.person.push_back(<int32_t>(lower_bound(known.begin(), known.end(), people[i]) - known.begin()))
 
 
 cdef inline void add_attribute(
@@ -176,26 +174,11 @@ cdef inline void add_attribute(
     vector[int32_t]& columns,       # OUT local codes, attribute by attribute
 ) noexcept nogil:
     """Number the values of an attribute locally, in the same order; skip an attribute with a single value."""
-    cdef Py_ssize_t i, n = <Py_ssize_t>column.size()
-    cdef vector[int32_t] known, local
+    cdef Py_ssize_t i
+    cdef vector[int32_t] known
     cdef int64_t c
     cdef int32_t place
-    if n_values <= 4 * n:
-        local.assign(n_values, -1)
-        for i in range(n):
-            local[column[i]] = 0
-        for c in range(n_values):
-            if local[c] == 0:
-                local[c] = <int32_t>known.size()
-                known.push_back(<int32_t>c)
-        for i in range(n):
-            column[i] = local[column[i]]
-    else:
-        known = column
-        cpp_sort(known.begin(), known.end())
-        known.erase(cpp_unique(known.begin(), known.end()), known.end())
-        for i in range(n):
-            column[i] = <int32_t>(lower_bound(known.begin(), known.end(), column[i]) - known.begin())
+    number_values(n_values, column, known)
     if known.size() < 2 or (kind == RULE and known[1] != 1):  # the block has one side only
         return
     block.q += 1

@@ -341,10 +341,8 @@ cdef inline void close_cluster(
         least = groups.price[g] + 1
         for i in range(<int32_t>groups.members[g].size()):
             e = groups.members[g][i]
-            if not passes_without(block, groups, g, e):
-                continue
             price = price_exchanged(block, groups, g, e, -1, MAX_PRICE)
-            if price < least or (price == least and best >= 0 and e < best):
+            if (price < least or (price == least and best >= 0 and e < best)) and passes_without(block, groups, g, e):
                 best = e
                 least = price
         if best < 0:

@@ -5,10 +5,14 @@
 # For each histogram of a term, a group counts its rows by value of a sensitive column, by node of a hierarchy or by
 # personal k. All counts of a group form one array, the tally. The rows of an entry share one class, and a class has one
 # place in the tally for each histogram.
+#
+# A kernel looks at some entries only, and a column may have as many values as the table has rows. So a requirement is
+# loaded for these entries: classes and places are numbered anew, and values that do not occur among the entries share
+# one place or none. What a term says does not change.
 
 from libc.math cimport fabs, log
 from libc.stdint cimport int32_t, int64_t
-from libcpp.algorithm cimport sort as cpp_sort
+from libcpp.algorithm cimport lower_bound, sort as cpp_sort, unique as cpp_unique
 from libcpp.vector cimport vector
 
 
@@ -30,6 +34,9 @@ cdef extern from *:
         std::vector<int32_t> positions;     // classes x histograms: places in the tally
         std::vector<Term> terms;
         std::vector<double> facts;          // two for each place of the tally
+        // For each step of an order: the rows of the table up to there, and the sum of these over all steps before. The
+        // caller keeps the array.
+        const int64_t* steps = nullptr;
     };
     }
     """
@@ -56,6 +63,7 @@ cdef extern from *:
         vector[int32_t] positions
         vector[Term] terms
         vector[double] facts
+        const int64_t* steps
 
 
 # Kinds of terms; x and y are the thresholds (a fraction is x / y), facts come from the whole table.
@@ -64,39 +72,117 @@ cdef enum:
     LARGEST = 1     # the most frequent value has at most the share x / y
     ENTROPY = 2     # the entropy is at least x
     RECURSIVE = 3   # r_1 < c (r_l + ... + r_m) with c = x and l = y
-    CLOSE = 4       # sum of |share - share in the table| at most x / y; first facts: rows in the table
-    ORDERED = 5     # the same for cumulative shares
-    SHARES = 6      # the share of each value lies between its two facts
+    CLOSE = 4       # sum of |share - share in the table| at most x / y; facts: rows of the value, of the table
+    ORDERED = 5     # the same for cumulative shares; facts: step of the value, rows of the table; a last place ends the steps
+    SHARES = 6      # the share of each value lies between its two facts; x: for how many values it must be above 0
     PERSONAL_K = 7  # a size of at least the greatest first fact of a place that occurs
     COVERED = 8     # the cells cover at least x rows of the population
     PRESENCE = 9    # of the population rows that the cells cover, a share from x to y is in the group
 
 
+cdef inline void number_values(int64_t n_values, vector[int32_t]& column, vector[int32_t]& known) noexcept nogil:
+    """Number the values of a column from 0, in the same order; known: those that occur."""
+    cdef vector[int32_t] local
+    cdef Py_ssize_t i, n = <Py_ssize_t>column.size()
+    cdef int64_t c
+    known.clear()
+    if n_values <= 4 * n:
+        local.assign(n_values, -1)
+        for i in range(n):
+            local[column[i]] = 0
+        for c in range(n_values):
+            if local[c] == 0:
+                local[c] = <int32_t>known.size()
+                known.push_back(<int32_t>c)
+        for i in range(n):
+            column[i] = local[column[i]]
+        return
+    known = column
+    cpp_sort(known.begin(), known.end())
+    known.erase(cpp_unique(known.begin(), known.end()), known.end())
+    for i in range(n):
+        column[i] = <int32_t>(lower_bound(known.begin(), known.end(), column[i]) - known.begin())
+
+
 cdef inline void load_requirement(
-    int64_t k, const int32_t[:, ::1] positions, const double[:, ::1] terms, const double[:, ::1] facts, Requirement& requirement,
+    int64_t k,                              # IN  minimum size of a group
+    const int32_t[:, ::1] positions,        # IN  places of each class in the tally of a group
+    const double[:, ::1] terms,             # IN  terms of the models
+    const double[:, ::1] facts,             # IN  two numbers for each place of the tally
+    const int64_t[:, ::1] steps,            # IN  two numbers for each step of an order
+    vector[int32_t]& classes,               # IN  class of each entry; OUT its number in the requirement
+    Requirement& requirement,               # OUT
 ) noexcept nogil:
+    """Load the requirement of groups of some entries."""
+    cdef vector[int32_t] known, occurring, local
     cdef Py_ssize_t i, j
-    cdef Term term
+    cdef int32_t first, stop, n_histograms
     requirement.rows = k
     requirement.n_columns = <int32_t>positions.shape[1]
-    requirement.n_tallies = <int32_t>facts.shape[0]
-    for i in range(positions.shape[0]):
-        for j in range(positions.shape[1]):
-            requirement.positions.push_back(positions[i, j])
-    for i in range(facts.shape[0]):
-        requirement.facts.push_back(facts[i, 0])
-        requirement.facts.push_back(facts[i, 1])
+    requirement.steps = &steps[0, 0] if steps.shape[0] > 0 else NULL
+    requirement.positions.clear()
+    requirement.terms.clear()
+    requirement.facts.clear()
+    if requirement.n_columns > 0:
+        number_values(positions.shape[0], classes, known)
+    for i in range(<Py_ssize_t>known.size()):
+        for j in range(requirement.n_columns):
+            requirement.positions.push_back(positions[known[i], j])
+    number_values(facts.shape[0], requirement.positions, occurring)
+    local.assign(occurring.size(), -1)
     for i in range(terms.shape[0]):
         if <int32_t>terms[i, 0] == COVERED or <int32_t>terms[i, 0] == PRESENCE:
             add_cover(requirement, <int32_t>terms[i, 0], terms[i, 4], terms[i, 5])
             continue
-        term.kind = <int32_t>terms[i, 0]
-        term.first = <int32_t>terms[i, 1]
-        term.n = <int32_t>terms[i, 2]
-        term.missing = <int32_t>terms[i, 3]
-        term.x = terms[i, 4]
-        term.y = terms[i, 5]
-        requirement.terms.push_back(term)
+        first, stop, n_histograms = <int32_t>terms[i, 1], <int32_t>(terms[i, 1] + terms[i, 2]), 0
+        for j in range(requirement.n_columns if not known.empty() else 0):
+            n_histograms += first <= positions[known[0], j] < stop
+        add_term(terms[i], facts, n_histograms, occurring, local, requirement)
+    for i in range(<Py_ssize_t>requirement.positions.size()):
+        requirement.positions[i] = local[requirement.positions[i]]
+    requirement.n_tallies = <int32_t>(requirement.facts.size() // 2)
+
+
+cdef inline void add_term(
+    const double[::1] numbers,              # IN  kind, first place, number of places, place of missing values, x, y
+    const double[:, ::1] facts,             # IN  of each place
+    int32_t n_histograms,                   # IN  of the term
+    vector[int32_t]& occurring,             # IN  the places of the entries, ascending
+    vector[int32_t]& local,                 # OUT the place of each in the requirement
+    Requirement& requirement,
+) noexcept nogil:
+    cdef Term term
+    cdef int32_t first = <int32_t>numbers[1], last = first + <int32_t>numbers[2] - 1
+    cdef Py_ssize_t i = lower_bound(occurring.begin(), occurring.end(), first) - occurring.begin()
+    cdef double rows = 0, n_above = 0
+    term.kind = <int32_t>numbers[0]
+    term.first = <int32_t>(requirement.facts.size() // 2)
+    term.missing = -1
+    term.x = numbers[4]
+    term.y = numbers[5]
+    if term.kind == ORDERED and (i == <Py_ssize_t>occurring.size() or occurring[i] != first):
+        add_place(requirement, facts[first, 0], facts[first, 1])  # steps begin with the first value
+    while i < <Py_ssize_t>occurring.size() and occurring[i] <= last:
+        local[i] = <int32_t>(requirement.facts.size() // 2)
+        if occurring[i] == first + <int32_t>numbers[3]:
+            term.missing = local[i] - term.first
+        rows += facts[occurring[i], 0]
+        n_above += facts[occurring[i], 0] > 0
+        add_place(requirement, facts[occurring[i], 0], facts[occurring[i], 1])
+        i += 1
+    if term.kind == ORDERED:
+        add_place(requirement, facts[last, 0], facts[last, 1])
+    elif term.kind == CLOSE and rows < n_histograms * facts[first, 1]:  # the values that do not occur
+        add_place(requirement, n_histograms * facts[first, 1] - rows, facts[first, 1])
+    elif term.kind == SHARES and n_above < term.x:  # one of them must
+        add_place(requirement, 1, 2)
+    term.n = <int32_t>(requirement.facts.size() // 2) - term.first
+    requirement.terms.push_back(term)
+
+
+cdef inline void add_place(Requirement& requirement, double one, double other) noexcept nogil:
+    requirement.facts.push_back(one)
+    requirement.facts.push_back(other)
 
 
 cdef inline void add_cover(Requirement& requirement, int32_t kind, double x, double y) noexcept nogil:
@@ -174,8 +260,10 @@ cdef inline bint meets_term(
     cdef const double* facts = requirement.facts.data() + 2 * term.first
     cdef int32_t i
     cdef double sum = 0
-    if term.kind == CLOSE or term.kind == ORDERED:
+    if term.kind == CLOSE:
         return transport_work(term, rows, counts, facts) * term.y <= term.x * rows * facts[1]
+    if term.kind == ORDERED:
+        return ordered_work(requirement.steps, term, rows, counts, facts) * term.y <= term.x * rows * facts[1]
     if term.kind == SHARES:
         for i in range(term.n):
             if counts[i] < facts[2 * i] * rows or counts[i] > facts[2 * i + 1] * rows:
@@ -190,15 +278,39 @@ cdef inline bint meets_term(
 
 
 cdef inline double transport_work(const Term& term, double rows, const int64_t* counts, const double* facts) noexcept nogil:
-    """Sum of |count * total - rows * count in the table|, by value or cumulative; the second fact is the total."""
-    cdef double work = 0, here = 0, there = 0
+    """Sum of |count * total - rows * count in the table| over the values; the second fact is the total."""
+    cdef double work = 0
     cdef int32_t i
     for i in range(term.n):
-        if term.kind == CLOSE:
-            here = there = 0
-        here += counts[i]
-        there += facts[2 * i]
-        work += fabs(here * facts[1] - there * rows)
+        work += fabs(counts[i] * facts[1] - facts[2 * i] * rows)
+    return work
+
+
+cdef inline double ordered_work(
+    const int64_t* steps, const Term& term, double rows, const int64_t* counts, const double* facts,
+) noexcept nogil:
+    """Sum of |cumulative count * total - rows * cumulative count in the table| over the steps.
+
+    From the step of one of its values to that of the next, a group's product stays and that of the table grows.
+    """
+    cdef double work = 0, here = 0
+    cdef int64_t start, stop, low, high
+    cdef int32_t i = 0, next
+    while i < term.n - 1:
+        here += counts[i] * facts[1]
+        next = i + 1
+        while next < term.n - 1 and counts[next] == 0:
+            next += 1
+        start, stop = <int64_t>facts[2 * i], <int64_t>facts[2 * next]
+        low, high = start, stop
+        while low < high:  # the first step at which the table has the larger product
+            if steps[2 * ((low + high) // 2)] * rows <= here:
+                low = (low + high) // 2 + 1
+            else:
+                high = (low + high) // 2
+        work += here * (low - start) - rows * (steps[2 * low + 1] - steps[2 * start + 1])
+        work += rows * (steps[2 * stop + 1] - steps[2 * low + 1]) - here * (stop - low)
+        i = next
     return work
 
 

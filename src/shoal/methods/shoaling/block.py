@@ -70,6 +70,7 @@ class Block:
         positions: The places of each class in the tally of a group.
         terms: What models require of the tally.
         facts: What models know of the whole table, two for each place of the tally.
+        steps: The rows of the whole table up to each step of an order, and the sum of these before it.
         cover: For each row of the population inside the block, its place in each attribute of the kernel.
         crowd: How often each of these rows occurs.
         charge: What a group costs beside its rows; above 0 if there must be fewer groups.
@@ -89,6 +90,7 @@ class Block:
     positions: Ints = field(repr=False)
     terms: NDArray[np.float64] = field(repr=False)
     facts: NDArray[np.float64] = field(repr=False)
+    steps: NDArray[np.int64] = field(repr=False)
     cover: Ints = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int32), repr=False)
     crowd: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     charge: int = 0
@@ -102,7 +104,8 @@ class Block:
         numbers = (str(self.task), self.k, self.charge, *self.budget, self.breach)
         arrays = (self.codes, self.classes, self.people, self.rows, self.groups, *self.prices)
         points = self.points or ()
-        return _digest(numbers, (*arrays, self.positions, self.terms, self.facts, self.cover, self.crowd, *points))
+        models = (self.positions, self.terms, self.facts, self.steps)
+        return _digest(numbers, (*arrays, *models, self.cover, self.crowd, *points))
 
     def work(self) -> Part:
         """Run the task; return entries of new groups, with indices of entries of the block in place of tuples."""

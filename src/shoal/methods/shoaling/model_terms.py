@@ -27,6 +27,8 @@ class Requirement:
         terms: For each term its kind, first place, number of places, place of missing values or -1, and the two
             thresholds.
         facts: Two numbers for each place of the tally.
+        steps: For each step of the terms that follow an order, the rows of the table up to there, and the sum of these
+            over all steps before.
         size_only: Whether every group of k rows passes all models.
         covers: Whether the population rows that the cells of a group cover decide.
     """
@@ -35,6 +37,7 @@ class Requirement:
     positions: NDArray[np.int32]
     terms: NDArray[np.float64]
     facts: NDArray[np.float64]
+    steps: NDArray[np.int64]
     size_only: bool
     covers: bool = False
 
@@ -66,7 +69,8 @@ def find_requirement(
     rows: list[tuple[float, ...]] = []
     covers = False
     facts: list[NDArray[np.float64]] = []
-    begin = 0
+    steps: list[NDArray[np.int64]] = []
+    begin = n_steps = 0
     for model in models:
         terms = model.terms(whole)
         if terms is None:
@@ -74,7 +78,9 @@ def find_requirement(
         for term in terms or ():
             places += [place + begin for place in _places(encoded, term, codes)]
             rows.append((TERM_KINDS[term.kind], begin, len(term.facts), term.missing, *term.threshold))
-            facts.append(term.facts)
+            facts.append(term.facts + np.array([n_steps if len(term.steps) else 0, 0]))
+            steps.append(term.steps)
+            n_steps += len(term.steps)
             begin += len(term.facts)
             covers |= term.kind in COVERING
     size_only = all(model.size_only for model in models)
@@ -87,6 +93,7 @@ def find_requirement(
         np.ascontiguousarray(distinct[:, : len(places)], dtype=np.int32),
         np.array(rows, dtype=np.float64).reshape(-1, 6),
         np.concatenate([np.zeros((0, 2)), *facts]),
+        np.concatenate([np.zeros((0, 2), dtype=np.int64), *steps]),
         size_only,
         covers,
     )

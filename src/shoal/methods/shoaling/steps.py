@@ -128,6 +128,11 @@ class Search:
         """Merge the tuples that are too small alone; if they are too few for a group, with larger ones near them."""
         problem = self.problem
         plain = problem.requirement.plain
+        if (
+            not plain
+        ):  # tuples with the same codes are in the order of what models count; neighbours would be too much alike
+            order = np.argsort(draws(self.run.seed, np.arange(len(singles.tuples))), kind="stable")
+            singles = Grouping(singles.tuples[order], singles.rows[order], singles.groups)
         chosen = singles.people(problem) < problem.k if plain else np.full(len(singles.members), True)
         if 0 < count_people(problem, singles, chosen) < problem.k:
             chosen |= near_hosts(problem, singles, chosen)
@@ -154,6 +159,7 @@ class Search:
             problem.requirement.positions,
             problem.requirement.terms,
             problem.requirement.facts,
+            problem.requirement.steps,
             order,
             marks,
         )
@@ -342,6 +348,7 @@ class Search:
             positions=problem.requirement.positions,
             terms=problem.requirement.terms,
             facts=problem.requirement.facts,
+            steps=problem.requirement.steps,
             cover=crowd.places,
             crowd=crowd.rows,
             charge=self.charge,

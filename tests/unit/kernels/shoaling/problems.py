@@ -127,6 +127,7 @@ def block_of(made: Problem) -> Block:
         positions=made.requirement.positions,
         terms=made.requirement.terms,
         facts=made.requirement.facts,
+        steps=made.requirement.steps,
         cover=crowd.places,
         crowd=crowd.rows,
     )

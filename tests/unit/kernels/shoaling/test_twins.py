@@ -131,7 +131,7 @@ def test_mixed_cuts_are_those_of_the_twin(number: int, *, with_people: bool) -> 
     facts, positions = np.zeros((3, 2)), np.arange(3, dtype=np.int32).reshape(-1, 1)
     order, marks = np.arange(len(classes), dtype=np.int32), np.zeros(len(classes), dtype=np.uint8)
     classes = classes.astype(np.int32)
-    sizes = made.k, positions, terms, facts
+    sizes = made.k, positions, terms, facts, np.zeros((0, 2), dtype=np.int64)
     cut_mixed(made.codes, made.counts, classes, made.people, *made.prices, *sizes, order, marks)
 
     def passes(entries: Sequence[int]) -> bool:

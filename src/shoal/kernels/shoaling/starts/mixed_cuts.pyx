@@ -17,6 +17,8 @@ ctypedef pair[uint64_t, int32_t] Keyed
 cdef enum:
     N_MIXTURES = 5      # from the plain cut to one that gives both sides the same shares
     N_SHARES = 3        # further shares of the left side under the last mixture
+    FEW_PLACES = 64     # of a tally, which are not worth being numbered anew
+    SMALLER = 8         # times that a segment is smaller before they are
 
 
 cdef struct Mixture:
@@ -52,22 +54,19 @@ def cut_mixed(
     const int32_t[:, ::1] positions,    # IN  places of each class in the tally of a group
     const double[:, ::1] terms,     # IN  terms of the models
     const double[:, ::1] facts,     # IN  two numbers for each place of the tally
+    const int64_t[:, ::1] steps,    # IN  two numbers for each step of an order
     int32_t[::1] order,             # IN and OUT  entries, permuted so that each group is one run
     uint8_t[::1] marks,             # OUT 1 where a group begins
 ) -> None:
     """Cut as long as both sides pass. Where they would not, a cut gives each side rows of all classes."""
-    cdef Requirement requirement
-    cdef vector[Segment] stack
-    cdef vector[Gain] gains
     cdef Scratch scratch
-    cdef Segment segment
+    cdef vector[int32_t] own
     cdef Py_ssize_t a, i
     cdef int64_t largest = 1
-    cdef int32_t n_people = 0, middle
+    cdef int32_t n_people = 0
     for a in range(codes.shape[1]):
         largest = max(largest, offsets[a + 1] - offsets[a])
     with nogil:
-        load_requirement(k, positions, terms, facts, requirement)
         scratch.histogram.assign(largest, 0)
         scratch.goes_left.assign(largest, 0)
         scratch.class_rows.assign(positions.shape[0], 0)
@@ -77,28 +76,62 @@ def cut_mixed(
             n_people = max(n_people, people[i] + 1)
         scratch.met.assign(n_people, 0)
         scratch.n_sides = 0
+        own.resize(order.shape[0])
         if order.shape[0] > 0:
-            stack.push_back(Segment(0, <int32_t>order.shape[0]))
-        while not stack.empty():
-            segment = stack.back()
-            stack.pop_back()
-            gains.clear()
-            for a in range(codes.shape[1]):
-                gains.push_back(Gain(
-                    -split_values(codes, rows, places, offsets, kinds, units, a, 1, order, segment, scratch.histogram, scratch.goes_left),
-                    <int32_t>a,
-                ))
-            cpp_sort(gains.begin(), gains.end())
-            middle = best_cut(codes, rows, classes, people, places, offsets, kinds, units, requirement, gains, order, segment, scratch)
-            if middle <= segment.start:
-                marks[segment.start] = 1
-                continue
-            stack.push_back(Segment(middle, segment.stop))
-            stack.push_back(Segment(segment.start, middle))
+            cut_segment(
+                codes, rows, classes, people, places, offsets, kinds, units, k, positions, terms, facts, steps, order, marks,
+                Segment(0, <int32_t>order.shape[0]), own, scratch,
+            )
+
+
+cdef void cut_segment(
+    const int32_t[:, ::1] codes, const int64_t[::1] rows, const int32_t[::1] classes, const int32_t[::1] people,
+    const int32_t[::1] places, const int64_t[::1] offsets, const uint8_t[::1] kinds, const int32_t[::1] units,
+    int64_t k, const int32_t[:, ::1] positions, const double[:, ::1] terms, const double[:, ::1] facts,
+    const int64_t[:, ::1] steps, int32_t[::1] order, uint8_t[::1] marks, Segment whole,
+    vector[int32_t]& own,           # OUT the class of each entry of the segment in its requirement
+    Scratch& scratch,
+) noexcept nogil:
+    """Cut a segment, under a requirement of its entries alone; parts that are much smaller get one of their own."""
+    cdef Requirement requirement
+    cdef vector[int32_t] loaded
+    cdef vector[Segment] stack
+    cdef vector[Gain] gains
+    cdef Segment segment
+    cdef Py_ssize_t i
+    cdef int32_t a, middle
+    for i in range(whole.start, whole.stop):
+        loaded.push_back(classes[order[i]])
+    load_requirement(k, positions, terms, facts, steps, loaded, requirement)
+    for i in range(whole.start, whole.stop):
+        own[order[i]] = loaded[i - whole.start]
+    stack.push_back(whole)
+    while not stack.empty():
+        segment = stack.back()
+        stack.pop_back()
+        if requirement.n_tallies > FEW_PLACES and SMALLER * (segment.stop - segment.start) <= whole.stop - whole.start:
+            cut_segment(
+                codes, rows, classes, people, places, offsets, kinds, units, k, positions, terms, facts, steps, order, marks,
+                segment, own, scratch,
+            )
+            continue
+        gains.clear()
+        for a in range(<int32_t>codes.shape[1]):
+            gains.push_back(Gain(
+                -split_values(codes, rows, places, offsets, kinds, units, a, 1, order, segment, scratch.histogram, scratch.goes_left),
+                a,
+            ))
+        cpp_sort(gains.begin(), gains.end())
+        middle = best_cut(codes, rows, own.data(), people, places, offsets, kinds, units, requirement, gains, order, segment, scratch)
+        if middle <= segment.start:
+            marks[segment.start] = 1
+            continue
+        stack.push_back(Segment(middle, segment.stop))
+        stack.push_back(Segment(segment.start, middle))
 
 
 cdef int32_t best_cut(
-    const int32_t[:, ::1] codes, const int64_t[::1] rows, const int32_t[::1] classes, const int32_t[::1] people,
+    const int32_t[:, ::1] codes, const int64_t[::1] rows, const int32_t* classes, const int32_t[::1] people,
     const int32_t[::1] places, const int64_t[::1] offsets, const uint8_t[::1] kinds, const int32_t[::1] units,
     const Requirement& requirement, const vector[Gain]& gains, int32_t[::1] order, Segment segment, Scratch& scratch,
 ) noexcept nogil:
@@ -157,7 +190,7 @@ cdef void sort_entries(
 
 
 cdef double count_classes(
-    const int32_t[:, ::1] codes, const int64_t[::1] rows, const int32_t[::1] classes, int32_t a, Scratch& scratch,
+    const int32_t[:, ::1] codes, const int64_t[::1] rows, const int32_t* classes, int32_t a, Scratch& scratch,
 ) noexcept nogil:
     """Count the rows of each class, on both sides and on the left; return the share of the left side."""
     cdef Py_ssize_t i
@@ -173,7 +206,7 @@ cdef double count_classes(
     return <double>left / <double>total
 
 
-cdef void clear_classes(const int32_t[::1] classes, Scratch& scratch) noexcept nogil:
+cdef void clear_classes(const int32_t* classes, Scratch& scratch) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(<Py_ssize_t>scratch.order.size()):
         scratch.class_rows[classes[scratch.order[i].second]] = 0
@@ -181,7 +214,7 @@ cdef void clear_classes(const int32_t[::1] classes, Scratch& scratch) noexcept n
 
 
 cdef void part(
-    const int64_t[::1] rows, const int32_t[::1] classes, const int32_t[::1] people, const Requirement& requirement,
+    const int64_t[::1] rows, const int32_t* classes, const int32_t[::1] people, const Requirement& requirement,
     Mixture mixture, Scratch& scratch,
 ) noexcept nogil:
     """Fill the left side with the first entries of each class, as many as the mixture asks for."""
