@@ -135,7 +135,7 @@ def key(block: Block, left: Sequence[int], right: Sequence[int]) -> Fraction:
 
 
 def agglomerate(block: Block) -> list[list[int]]:
-    """Merge the nearest pair until every cluster passes; the other entries join groups, if possible ones that still pass."""
+    """Merge the nearest pair until every cluster passes; the others join groups, if possible ones that still pass."""
     every = range(len(block.rows))
     groups = [[e] for e in every if block.passes([e])]
     clusters = {e: [e] for e in every if not block.passes([e])}

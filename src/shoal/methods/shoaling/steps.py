@@ -128,9 +128,7 @@ class Search:
         """Merge the tuples that are too small alone; if they are too few for a group, with larger ones near them."""
         problem = self.problem
         plain = problem.requirement.plain
-        if (
-            not plain
-        ):  # tuples with the same codes are in the order of what models count; neighbours would be too much alike
+        if not plain:  # tuples of equal codes follow the order of what models count: neighbours would be too much alike
             order = np.argsort(draws(self.run.seed, np.arange(len(singles.tuples))), kind="stable")
             singles = Grouping(singles.tuples[order], singles.rows[order], singles.groups)
         chosen = singles.people(problem) < problem.k if plain else np.full(len(singles.members), True)
