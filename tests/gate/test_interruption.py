@@ -236,10 +236,10 @@ def test_signals_while_printing(tmp_path: Path, finished: tuple[bytes, bytes, fl
 
 
 def test_a_signal_while_a_release_is_streamed_is_told_as_it_is(tmp_path: Path) -> None:
-    """O10: standard output cannot be taken back."""
+    """O10: standard output cannot be taken back. Neither the pipe nor its reader has room for all of the release."""
     prepare(tmp_path)
     words = [sys.executable, "-m", "shoal", "anonymize", str(tmp_path / "data.csv"), "-o", "-", *WORDS]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, pipesize=4096)
     assert process.stdout is not None
     assert process.stdout.read(1) == b"b"
     process.send_signal(signal.SIGTERM)

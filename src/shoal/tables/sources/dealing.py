@@ -63,8 +63,8 @@ class Engine(Protocol):
     def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
 
-    def check_sections(self, n_cells: int, n_groups: int) -> None:
-        """Raise a FileError if distinct cells and groups do not fit into memory; tuples are on disk."""
+    def check_sections(self, n_cells: int, n_groups: int, n_values: int) -> None:
+        """Raise a FileError if distinct cells, groups and values do not fit into memory; tuples are on disk."""
 
 
 class SearchedGroups(Protocol):

@@ -48,6 +48,7 @@ DISK_OF_CELL = 16  # bytes for each cell of a file that is not text
 TUPLE_BYTES = 55  # memory of our own for each column of a distinct tuple, and as much once more
 ROW_BYTES = 64  # the same for each row, if a search tells the rows of a tuple apart
 CELL_BYTES = 600  # the same for each distinct cell of a column, if tuples and groups are on disk
+VALUE_BYTES = 1_500  # and for each distinct cell of a column that models count
 GROUP_BYTES = 400  # and for each group then, whose cells are distinct texts in the worst case
 ALLOWANCE = 50_000_000
 APPROXIMATE = 1.1  # an approximate count is at most a little too low
@@ -78,7 +79,7 @@ def check_room(place: str, memory: int | None, n_tuples: int, n_columns: int, n_
     _check_memory(place, memory, needed, f"{n_tuples:,} distinct combinations")
 
 
-def check_sections(place: str, memory: int | None, n_cells: int, n_groups: int) -> None:
+def check_sections(place: str, memory: int | None, n_cells: int, n_groups: int, n_values: int = 0) -> None:
     """Raise a FileError if a search whose tuples are on disk needs more memory than DuckDB leaves of the limit.
 
     Args:
@@ -86,10 +87,12 @@ def check_sections(place: str, memory: int | None, n_cells: int, n_groups: int) 
         memory: The limit in bytes; None for no limit.
         n_cells: The number of distinct cells of all quasi-identifiers.
         n_groups: The largest number of groups.
+        n_values: The number of distinct cells of all columns that models count.
     """
-    needed = n_cells * CELL_BYTES + n_groups * GROUP_BYTES
+    needed = n_cells * CELL_BYTES + n_values * VALUE_BYTES + n_groups * GROUP_BYTES
+    values = f", {n_values:,} values that models count" if n_values else ""
     groups = f" and up to {n_groups:,} groups" if n_groups else ""
-    _check_memory(place, memory, needed, f"{n_cells:,} distinct cells{groups}")
+    _check_memory(place, memory, needed, f"{n_cells:,} distinct cells{values}{groups}")
 
 
 def most_cells(memory: int | None) -> int | None:
@@ -119,7 +122,7 @@ def _check_memory(place: str, memory: int | None, needed: int, what: str) -> Non
         enough = ceil((needed - ALLOWANCE) / (1 - SHARE) / 10**8) * 10**8  # the message rounds it
         raise FileError(
             f"{place}: {what} need about {size_in_words(needed)} of memory beside DuckDB. Use "
-            f"{setting('memory', size_in_words(enough))}, or make a quasi-identifier coarser before the run."
+            f"{setting('memory', size_in_words(enough))}, or make their columns coarser before the run."
         )
 
 

@@ -372,9 +372,9 @@ class DuckSource:
         """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
         check_room(self.place, self._memory, n_tuples, n_columns, n_rows)
 
-    def check_sections(self, n_cells: int, n_groups: int) -> None:
-        """Raise a FileError if distinct cells and groups do not fit into memory; tuples are on disk."""
-        check_sections(self.place, self._memory, n_cells, n_groups)
+    def check_sections(self, n_cells: int, n_groups: int, n_values: int) -> None:
+        """Raise a FileError if distinct cells, groups and values do not fit into memory; tuples are on disk."""
+        check_sections(self.place, self._memory, n_cells, n_groups, n_values)
 
     def _refuse_nul(self, frame: pl.DataFrame) -> None:
         for name in frame.columns:

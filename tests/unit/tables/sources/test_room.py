@@ -16,6 +16,7 @@ def test_suggested_memory_is_enough(n: int) -> None:
     """O08: whoever follows the message is not refused again."""
     for refused in (
         lambda memory: check_sections("table.csv", memory, n, 0),
+        lambda memory: check_sections("table.csv", memory, 100, 0, n),
         lambda memory: check_room("table.csv", memory, n, 8, 0),
     ):
         with pytest.raises(FileError, match="Use memory=") as error:

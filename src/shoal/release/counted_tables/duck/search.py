@@ -259,8 +259,9 @@ class DuckSearcher:
     def search_sections(self, search: SectionSearch, largest: int) -> DuckFound:
         """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
         session, packing = self._engine.session, self._packing
-        n_cells = sum(len(codes) for _, codes in self._counted[0].values())
-        self._engine.check_sections(n_cells, min(self._n_units, search.whole.n_rows // search.plan.k))
+        n_cells, n_values = (sum(len(codes) for _, codes in coding.values()) for coding in self._counted[:2])
+        n_groups = min(self._n_units, search.whole.n_rows // search.plan.k)
+        self._engine.check_sections(n_cells, n_groups, n_values)
         for movement in search.moves:
             movement.prepare()
         whole = DuckSection.whole(session, packing, search.plan, "section", self._n_units)
