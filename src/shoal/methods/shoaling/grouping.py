@@ -19,7 +19,7 @@ from shoal.methods.shoaling.limits.windows import Windows, part_wide
 from shoal.methods.shoaling.problem import Problem
 from shoal.models import PrivacyModel
 
-__all__ = ["Grouping", "count_people", "in_parts", "near_hosts", "no_groups", "repair"]
+__all__ = ["Grouping", "count_people", "in_parts", "near_hosts", "no_groups", "repair", "spread_out"]
 
 # Large enough tuples that are offered to each tuple of a remainder that is too small for a group.
 N_HOSTS = 8
@@ -270,3 +270,19 @@ def _join(problem: Problem, grouping: Grouping, failing: NDArray[np.int64]) -> G
     if len(groups) == len(merged):
         return None
     return Grouping.joined([(grouping.tuples, grouping.rows, dense.astype(np.int32)[grouping.groups])])
+
+
+def spread_out(problem: Problem, singles: Grouping) -> Grouping:
+    """Order tuples with the same codes so that the first few already cover the range of what models count.
+
+    They come in the order of their classes, and of tuples equally near, the first are merged first: groups of
+    neighbours would be too much alike. So they follow van der Corput 1935: by the bits of their places, reversed.
+    """
+    codes = problem.of_codes[singles.tuples]
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    place = np.arange(len(codes)) - np.repeat(starts, np.diff(starts, append=len(codes)))
+    key = np.zeros(len(codes), dtype=np.int64)
+    for bit in range(int(place.max(initial=0)).bit_length()):
+        key = key << 1 | place >> bit & 1
+    order = np.lexsort((key, codes))
+    return Grouping(singles.tuples[order], singles.rows[order], singles.groups)

@@ -14,7 +14,7 @@ from shoal.errors import CancelledError
 from shoal.methods.base import Run
 from shoal.methods.counter_random import draws, mix
 from shoal.methods.shoaling.block import MOST_PARTS, NO_BUDGET, Block, Budget, Part, Task
-from shoal.methods.shoaling.grouping import Grouping, count_people, in_parts, near_hosts
+from shoal.methods.shoaling.grouping import Grouping, count_people, in_parts, near_hosts, spread_out
 from shoal.methods.shoaling.problem import LARGE_TABLE, Problem
 
 __all__ = ["EFFORTS", "EFFORTS_BY_VARIANCE", "Effort", "Search"]
@@ -128,9 +128,8 @@ class Search:
         """Merge the tuples that are too small alone; if they are too few for a group, with larger ones near them."""
         problem = self.problem
         plain = problem.requirement.plain
-        if not plain:  # tuples of equal codes follow the order of what models count: neighbours would be too much alike
-            order = np.argsort(draws(self.run.seed, np.arange(len(singles.tuples))), kind="stable")
-            singles = Grouping(singles.tuples[order], singles.rows[order], singles.groups)
+        if not plain:
+            singles = spread_out(problem, singles)
         chosen = singles.people(problem) < problem.k if plain else np.full(len(singles.members), True)
         if 0 < count_people(problem, singles, chosen) < problem.k:
             chosen |= near_hosts(problem, singles, chosen)

@@ -17,7 +17,7 @@ from shoal.encoding.partition import cell_losses
 from shoal.errors import InfeasibleError
 from shoal.methods import Run, named
 from shoal.methods.base import failing_groups
-from shoal.methods.shoaling.grouping import Grouping, repair
+from shoal.methods.shoaling.grouping import Grouping, repair, spread_out
 from shoal.methods.shoaling.problem import prepare
 from shoal.methods.shoaling.search import cut
 from shoal.methods.shoaling.steps import EFFORTS, Search
@@ -162,3 +162,16 @@ def test_start_by_cuts_passes(seed: int) -> None:
     problem = prepare(encoded, 3, models)
     made = cut(encoded, problem, models, Run())
     assert not failing_groups(encoded, models, made.labels(problem)).any()
+
+
+def test_tuples_with_the_same_codes_are_spread_out() -> None:
+    """The first two cover the range of pay, the first four its quarters; the codes keep their order."""
+    frame = pl.DataFrame({"age": ["30"] * 8 + ["20"] * 3, "pay": [str(pay) for pay in (*range(1, 9), 4, 9, 6)]})
+    schema = Schema.build(["age", "pay"], {Role.QI: ["age"], Role.SENSITIVE: ["pay"]})
+    encoded = encode(from_frame(frame), guess_kinds(from_frame(frame), schema))
+    problem = prepare(encoded, 2, (shoal.TCloseness("pay", t=0.2),))
+    spread = spread_out(problem, Grouping.of_tuples(problem))
+    assert problem.of_codes[spread.tuples].tolist() == [0] * 3 + [1] * 8
+    assert np.diff(problem.classes).tolist()[3:] == [1] * 7  # of age 30, in the order of pay
+    assert spread.tuples.tolist() == [0, 2, 1, *(3 + place for place in (0, 4, 2, 6, 1, 5, 3, 7))]
+    assert spread.groups.tolist() == list(range(11))
