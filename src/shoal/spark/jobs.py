@@ -39,20 +39,23 @@ def batches(frames: Iterable[pl.DataFrame], rows: int = BATCH_ROWS) -> Iterator[
 
 
 def kernel_of_batches(kernel: Kernel) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a kernel as a function of Arrow batches."""
+    """Return a kernel as a function of Arrow batches; it may stop before it has read all of them."""
 
     def run(given: Iterable[Any]) -> Iterator[Any]:
         import polars as pl
 
         _freeze_modules()
+        unread = iter(given)
 
         def frames() -> Iterator[pl.DataFrame]:
-            for batch in given:
+            for batch in unread:
                 frame = pl.from_arrow(batch)
                 assert isinstance(frame, pl.DataFrame)
                 yield frame
 
-        return batches(kernel(frames()))
+        yield from batches(kernel(frames()))
+        for _ in unread:  # Spark starts a worker anew that leaves batches unread
+            continue
 
     return run
 

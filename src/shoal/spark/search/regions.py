@@ -38,10 +38,8 @@ def regions_pass(units: DataFrame, packing: Packing, regions: Regions, judge: Pa
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         import polars as pl
 
-        passes = judge.passes_blocks(packed, packed.whole_tuples(frames))
-        for _ in frames:  # Spark starts a worker anew that leaves rows unread
-            continue
-        yield pl.DataFrame({"failing": [] if passes else [1]}, schema={"failing": pl.Int64})
+        if not judge.passes_blocks(packed, packed.whole_tuples(frames)):
+            yield pl.DataFrame({"failing": [1]})
 
     counted = _counted(units, packing, regions, judge.judged)
     together = counted.repartition(*packed.key_names).sortWithinPartitions(*packed.names)

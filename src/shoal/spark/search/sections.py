@@ -105,12 +105,11 @@ def tuples_pass(units: DataFrame, packing: Packing, search: SectionSearch) -> bo
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         import polars as pl
 
-        passes = True
-        for block in packing.whole_tuples(frames):  # to the end: Spark starts a worker anew that leaves rows unread
-            if passes:
-                codes, counts = packing.codes(block), block["n"].to_numpy().astype(np.int64)
-                passes = search.meets(codes[:, : packing.n_keys], codes[:, packing.n_keys :], counts)
-        yield pl.DataFrame({"failing": [] if passes else [1]}, schema={"failing": pl.Int64})
+        for block in packing.whole_tuples(frames):
+            codes, counts = packing.codes(block), block["n"].to_numpy().astype(np.int64)
+            if not search.meets(codes[:, : packing.n_keys], codes[:, packing.n_keys :], counts):
+                yield pl.DataFrame({"failing": [1]})
+                return
 
     # All units of a tuple meet in one task, one after another.
     together = units.repartition(*packing.key_names).sortWithinPartitions(*packing.names)

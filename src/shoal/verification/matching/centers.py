@@ -210,16 +210,14 @@ class CenteredColumn:
     def _ends(self) -> tuple[Any, Any] | None:
         """Return the least and the greatest centre of any rows; None if the column has no such ends."""
         known = [each for each in self.centers.values if each is not None]
-        if not known or not self.centers.needs_values or not self.centers.is_measured:
+        if not known or not self.centers.is_measured:
             return None
         return self.centers.rounded(Fraction(min(known))), self.centers.rounded(Fraction(max(known)))
 
     def _can_occur(self, value: Any, ends: tuple[Any, Any] | None) -> bool:
-        if value is None:
-            return None in self.centers.in_table
-        if ends is None or value == "?":
-            return value != "?" and value in self.centers.in_table
-        return bool(ends[0] <= value <= ends[1])
+        if ends is None or value is None:
+            return value in self.centers.in_table
+        return value != "?" and bool(ends[0] <= value <= ends[1])
 
     def _pairs(self, counter: Groups) -> Iterable[tuple[int, int]]:
         """Return each group with the distinct cell that it shows."""
